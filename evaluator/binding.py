@@ -49,6 +49,11 @@ class Binder:
         self._open: list[Definition] = []
         self._steps = 0
 
+    @property
+    def used(self) -> frozenset[str]:
+        """The names of the definitions that were needed so far."""
+        return frozenset(name for name, _ in self._known)
+
     def bind(self, formula: Definition) -> int:
         """The node of a formula without parameters; raises `DefinitionError`."""
         self._steps = 0

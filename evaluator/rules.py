@@ -55,6 +55,8 @@ class Program:
     """the expressions of all definitions"""
     wins: tuple[int, ...]
     """the node of each win"""
+    used: frozenset[str]
+    """the definitions that some win uses"""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def compile_rules(rules: Rules) -> Program:
             errors.append(error)
     if errors:
         raise Faults(errors)
-    return Program(rules, binder.pool, tuple(wins))
+    return Program(rules, binder.pool, tuple(wins), binder.used)
 
 
 def _win_errors(rules: Rules) -> list[DefinitionError]:

@@ -1,0 +1,1 @@
+"""Everything of autohold that touches the world: files, clusters, the terminal."""
