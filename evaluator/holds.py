@@ -111,6 +111,15 @@ def draw_counts(deck: Deck) -> tuple[int, ...]:
     return tuple(comb(deck.size - 5, 5 - held) for held in range(6))
 
 
+def cycle_factor(deck: Deck) -> int:
+    """L, the least common multiple of the numbers of draws: every hold is a choice among L, counted with multiplicity.
+
+    >>> cycle_factor(Deck()), cycle_factor(Deck()) * Deck().hands
+    (7669695, 19933230517200)
+    """
+    return lcm(*draw_counts(deck))
+
+
 def build_tables(classes: Classes, outcomes: NDArray[Any], wins: int) -> Tables:
     """T_0 to T_4 from the classification: `outcomes` is (rows_5,), 0 to `wins`.
 
@@ -130,8 +139,7 @@ def build_tables(classes: Classes, outcomes: NDArray[Any], wins: int) -> Tables:
         _check_table(deck, cards, table)
     # A count is at most C(N, 5), and so is every difference on the way of the transform.
     narrow = np.int32 if deck.hands < 2**31 else np.int64
-    draws = draw_counts(deck)
-    factor = lcm(*draws)
+    draws, factor = draw_counts(deck), cycle_factor(deck)
     multipliers = tuple(factor // number for number in draws)
     tables = tuple(table.astype(narrow) for table in counts)
     return Tables(classes, outcomes, tables, draws, factor, deck.hands * factor, multipliers)
@@ -230,7 +238,7 @@ def hold_values(tables: Tables, block: Block, units: Sequence[int]) -> NDArray[A
     width = tables.counts[0].shape[1]
     if len(units) != width:
         raise ValueError(f"expected units for {width} outcomes, found {len(units)}")
-    most = max(tables.classes.deck.hands, tables.cycle_factor) * max(map(abs, units))
+    most = max(tables.classes.deck.hands, tables.cycle_factor) * max(1, *map(abs, units))
     paid = np.array(units, dtype=exact_type(most))
     # The transform is linear: one number for a row of T instead of a number for each outcome.
     worth = [table.astype(paid.dtype) @ paid for table in tables.counts]
@@ -264,8 +272,8 @@ def lowest_hold(optimal: NDArray[np.uint32]) -> NDArray[np.uint8]:
     >>> lowest_hold(np.array([1 << 3 | 1 << 5, 1 << 31, 1], np.uint32)).tolist()
     [3, 31, 0]
     """
-    lower = (optimal & -optimal) - np.uint32(1)
-    return np.bitwise_count(lower).astype(np.uint8)
+    hold: NDArray[np.uint8] = np.bitwise_count((optimal & -optimal) - np.uint32(1))
+    return hold
 
 
 def choose(optimal: NDArray[np.uint32], squares: NDArray[Any], rule: str) -> NDArray[np.uint8]:

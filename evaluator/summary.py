@@ -1,0 +1,247 @@
+"""What a certificate states about a paytable: exact fractions of the sums over all deals.
+
+With h_i combinations of the cycle that end in outcome i and x_i credits won for it per credit bet, the payback is
+R = sum of p_i x_i with p_i = h_i / cycle, and the variance is sum of p_i x_i^2 - R^2. Playing n lines from one deal,
+the mean win per line has the variance V_b + V_w / n: V_b that of the mean win of a deal, between deals, and V_w the
+mean of the variance within a deal. Irrational figures are given as decimals of 12 places, rounded exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from evaluator.cards import Deck
+from evaluator.decimals import decimal_12, surd_12
+from evaluator.holds import cycle_factor
+from evaluator.payback import Outcome
+from evaluator.rules import Paytable
+from evaluator.symmetry import ProofError
+
+Range = tuple[Fraction, Fraction]
+"""the least and the greatest over all optimal strategies"""
+
+#: Confidence in percent, and the two-sided quantile of the normal distribution by convention of the trade.
+CONFIDENCES = ((90, Fraction("1.645")), (95, Fraction("1.960")), (99, Fraction("2.576")))
+GAMES = tuple(10**power for power in range(3, 10))
+LINES = (3, 5, 10, 25, 50, 100)
+
+
+@dataclass(frozen=True)
+class WinSummary:
+    """One outcome of the final hand."""
+
+    pays: Fraction
+    """credits won, for the paytable's bet"""
+    combinations: int
+    """of the cycle"""
+    combinations_range: tuple[int, int]
+    """the fewest and the most over all optimal strategies"""
+    deal_combinations: int
+    """deals that are this outcome already"""
+    probability: Fraction
+    """combinations / cycle"""
+    one_in: Fraction | None
+    """1 / probability; None where it never occurs"""
+    contribution: Fraction
+    """to the payback: credits won per credit bet"""
+    share: Fraction | None
+    """of the payback; None where nothing is paid at all"""
+    variance_contribution: Fraction
+    """probability * (credits won per credit bet - payback)^2"""
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where the payback of so many games lies, by the normal approximation."""
+
+    confidence: int
+    """percent"""
+    games: int
+    """how many are played"""
+    low: str
+    """credits won per credit bet, 12 places, not below 0"""
+    high: str
+    """credits won per credit bet, 12 places"""
+
+
+@dataclass(frozen=True)
+class LinesSummary:
+    """Play of several lines from one deal, per credit bet on all lines together."""
+
+    lines: int
+    """drawn independently from the same held cards"""
+    variance: Fraction
+    """V_b + V_w / lines"""
+    standard_deviation: str
+    """its square root, 12 places"""
+    volatility: tuple[tuple[int, str], ...]
+    """confidence in percent, z * standard deviation to 12 places"""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of a certificate, in credits per credit bet."""
+
+    deals: int
+    """C(N, 5)"""
+    cycle: int
+    """equally likely combinations of deal and draw"""
+    tied_deals: int
+    """deals with several optimal holds"""
+    payback: Fraction
+    """credits won"""
+    house_edge: Fraction
+    """1 - payback"""
+    hit_frequency: Fraction
+    """probability of winning anything"""
+    hit_frequency_range: Range
+    """over all optimal strategies"""
+    win_frequency: Fraction
+    """probability of winning more than was bet"""
+    push_frequency: Fraction
+    """probability of winning just what was bet"""
+    variance: Fraction
+    """of the credits won"""
+    variance_range: Range
+    """over all optimal strategies"""
+    variance_between: Fraction
+    """V_b, of the mean of a deal"""
+    variance_within: Fraction
+    """V_w, the mean of the variance given the deal"""
+    standard_deviation: str
+    """12 places"""
+    skewness: str | None
+    """third central moment / standard deviation^3, 12 places; None without variance"""
+    excess_kurtosis: Fraction | None
+    """fourth central moment / variance^2 - 3; None without variance"""
+    volatility: tuple[tuple[int, str], ...]
+    """confidence in percent, volatility index z * standard deviation to 12 places"""
+    break_even_games: Fraction | None
+    """games after which the upper end of the 95 percent band is 1; None for a payback of 1 or more"""
+    bands: tuple[Band, ...]
+    """for each confidence and each number of games"""
+    lines: tuple[LinesSummary, ...]
+    """for each number of lines"""
+    wins: tuple[WinSummary, ...]
+    """for each outcome, in order; the last is nothing"""
+
+
+def summarise(outcome: Outcome, deck: Deck, paytable: Paytable) -> Summary:
+    """All figures from the sums over all canonical hands of the deck.
+
+    Raises `ProofError` when deals, combinations or contributions are not what they must add up to.
+    """
+    factor = cycle_factor(deck)
+    cycle, stake = deck.hands * factor, paytable.scale * paytable.coins
+    _check_sums(outcome, deck, cycle)
+    won = sum(number * unit for number, unit in zip(outcome.combinations, paytable.units, strict=True))
+    payback = Fraction(won, cycle * stake)
+    second, low, high = (
+        Fraction(squares, cycle * stake**2) for squares in (outcome.squares, outcome.squares_min, outcome.squares_max)
+    )
+    variance, square = second - payback**2, payback**2
+    between = Fraction(outcome.squared_means, deck.hands * (factor * stake) ** 2) - square
+    wins = _win_summaries(outcome, paytable, cycle, payback)
+    if sum(win.contribution for win in wins) != payback or sum(win.variance_contribution for win in wins) != variance:
+        raise ProofError(f"contributions {[str(win.contribution) for win in wins]} do not add up to {payback}")
+    skewness, kurtosis = _higher_moments(wins, paytable.coins, payback, variance)
+    return Summary(
+        deals=outcome.deals,
+        cycle=cycle,
+        tied_deals=outcome.tied_deals,
+        payback=payback,
+        house_edge=1 - payback,
+        hit_frequency=Fraction(outcome.hits, cycle),
+        hit_frequency_range=(Fraction(outcome.hits_min, cycle), Fraction(outcome.hits_max, cycle)),
+        win_frequency=sum((win.probability for win in wins if win.pays > paytable.coins), Fraction(0)),
+        push_frequency=sum((win.probability for win in wins if win.pays == paytable.coins), Fraction(0)),
+        variance=variance,
+        variance_range=(low - square, high - square),
+        variance_between=between,
+        variance_within=variance - between,
+        standard_deviation=surd_12(0, variance),
+        skewness=skewness,
+        excess_kurtosis=kurtosis,
+        volatility=_volatility(variance),
+        break_even_games=CONFIDENCES[1][1] ** 2 * variance / (1 - payback) ** 2 if payback < 1 else None,
+        bands=_bands(payback, variance),
+        lines=_lines(between, variance - between),
+        wins=wins,
+    )
+
+
+def _check_sums(outcome: Outcome, deck: Deck, cycle: int) -> None:
+    """Everything was counted, once."""
+    relations = (
+        ("deals", outcome.deals, deck.hands),
+        ("deals of all outcomes", sum(outcome.deal_combinations), deck.hands),
+        ("combinations", sum(outcome.combinations), cycle),
+    )
+    wrong = [f"{what}: {found}, expected {expected}" for what, found, expected in relations if found != expected]
+    triples = (
+        ("hits", outcome.hits_min, outcome.hits, outcome.hits_max),
+        ("squares", outcome.squares_min, outcome.squares, outcome.squares_max),
+        *zip(
+            (f"combinations of outcome {i}" for i in range(len(outcome.combinations))),
+            outcome.combinations_min,
+            outcome.combinations,
+            outcome.combinations_max,
+            strict=True,
+        ),
+    )
+    wrong += [f"{what}: {at} is not in {low} … {high}" for what, low, at, high in triples if not low <= at <= high]
+    if wrong:
+        raise ProofError("; ".join(wrong))
+
+
+def _win_summaries(outcome: Outcome, paytable: Paytable, cycle: int, payback: Fraction) -> tuple[WinSummary, ...]:
+    wins = []
+    for i, (pays, combinations) in enumerate(zip(paytable.pays, outcome.combinations, strict=True)):
+        probability, multiple = Fraction(combinations, cycle), Fraction(pays) / paytable.coins
+        wins.append(
+            WinSummary(
+                pays=Fraction(pays),
+                combinations=combinations,
+                combinations_range=(outcome.combinations_min[i], outcome.combinations_max[i]),
+                deal_combinations=outcome.deal_combinations[i],
+                probability=probability,
+                one_in=1 / probability if combinations else None,
+                contribution=probability * multiple,
+                share=probability * multiple / payback if payback else None,
+                variance_contribution=probability * (multiple - payback) ** 2,
+            )
+        )
+    return tuple(wins)
+
+
+def _higher_moments(
+    wins: tuple[WinSummary, ...], coins: int, payback: Fraction, variance: Fraction
+) -> tuple[str | None, Fraction | None]:
+    """Skewness and excess kurtosis."""
+    if not variance:
+        return None, None
+    third, fourth = (
+        sum((win.probability * (win.pays / coins - payback) ** power for win in wins), Fraction(0)) for power in (3, 4)
+    )
+    skewness = surd_12(0, third**2 / variance**3, 1 if third >= 0 else -1)
+    return skewness, fourth / variance**2 - 3
+
+
+def _volatility(variance: Fraction) -> tuple[tuple[int, str], ...]:
+    return tuple((percent, surd_12(0, z * z * variance)) for percent, z in CONFIDENCES)
+
+
+def _bands(payback: Fraction, variance: Fraction) -> tuple[Band, ...]:
+    bands = []
+    for percent, z in CONFIDENCES:
+        for games in GAMES:
+            square = z * z * variance / games
+            low = surd_12(payback, square, -1) if square < payback**2 else decimal_12(0)
+            bands.append(Band(percent, games, low, surd_12(payback, square)))
+    return tuple(bands)
+
+
+def _lines(between: Fraction, within: Fraction) -> tuple[LinesSummary, ...]:
+    variances = ((lines, between + within / lines) for lines in LINES)
+    return tuple(LinesSummary(lines, v, surd_12(0, v), _volatility(v)) for lines, v in variances)
