@@ -248,7 +248,7 @@ def _keys(model: type[BaseModel], where: Sequence[str | int]) -> list[str]:
 def _definitions(
     path: Path, library: _Library, faults: list[Fault], chain: tuple[Path, ...]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Head -> formula and head -> file, of a file and all that it includes; its own entries override where it says so."""
+    """Head -> formula and head -> file, of a file and all that it includes, with its own entries where it says so."""
     texts: dict[str, str] = {}
     homes: dict[str, str] = {}
     for entry in library.include:
@@ -303,7 +303,7 @@ def _check_names(file: str, model: _Game, faults: list[Fault]) -> None:
     for key, names in (("win", [win.name for win in model.win]), ("paytable", list(model.paytable))):
         seen: dict[str, str] = {"nothing": "nothing"} if key == "win" else {}
         for place, name in enumerate(names):
-            where = [key, place, "name"] if key == "win" else [key, name]
+            where: list[str | int] = [key, place, "name"] if key == "win" else [key, name]
             if (other := seen.get(slug(name))) is not None:
                 faults.append(Fault(file, key_path(where), f"{name!r} and {other!r} are the same name in file names"))
             seen[slug(name)] = name

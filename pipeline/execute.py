@@ -1,0 +1,52 @@
+"""Carrying out tasks: one function, many small arguments, results as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that could not be done, though others could."""
+
+    reason: str
+    """what happened, for people"""
+
+
+class Executor(Protocol):
+    """A way to call a function for many arguments."""
+
+    @property
+    def workers(self) -> int:
+        """How many calls can run at the same time."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    def map(
+        self, function: Callable[[Argument], Result], arguments: Sequence[Argument], keys: Sequence[str]
+    ) -> Iterator[tuple[Argument, Result | Failure]]:
+        """Call the function for every argument; pairs come in any order. Keys name the calls on dashboards.
+
+        An exception of the function is raised; a call whose process dies again and again is a `Failure`.
+        """
+
+
+class Serial:
+    """The reference: a loop in this process."""
+
+    workers = 1
+    name = "this process"
+
+    def map(
+        self, function: Callable[[Argument], Result], arguments: Iterable[Argument], keys: Sequence[str]
+    ) -> Iterator[tuple[Argument, Result | Failure]]:
+        """Call the function for one argument after the other."""
+        for argument in arguments:
+            yield argument, function(argument)

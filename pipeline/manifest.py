@@ -1,0 +1,90 @@
+"""What a run is: canonical text, identity and digests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+FORMAT = 1
+"""number of the formats of run directories and of all JSON output"""
+
+
+def canonical_text(value: Any) -> str:
+    """A value as the one JSON text that stands for it.
+
+    >>> canonical_text({"b": [1, "é"], "a": None})
+    '{"a":null,"b":[1,"é"]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def identity(value: Any) -> str:
+    """Value -> canonical text -> UTF-8 bytes -> SHA-256.
+
+    >>> identity({"format": 1})
+    '3f0a99256beeb89a6b9f2793885291a6454928fd74903159ab2e51452b13df6f'
+    """
+    return hashlib.sha256(canonical_text(value).encode()).hexdigest()
+
+
+def pretty_text(value: Any) -> str:
+    """A value as the JSON text of a file: keys in their order, two spaces, one newline at the end."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def content_digest(table: pa.Table) -> str:
+    """SHA-256 over the integer and text columns of a table, independent of how Parquet stores them.
+
+    In schema order, for each column ``name:type`` and a newline, then the little-endian values, or for text the length
+    as a little-endian uint32 and the UTF-8 bytes of each value. Floats are left out: they follow from the integers.
+
+    >>> content_digest(pa.table({"n": pa.array([1, 2], pa.int16()), "x": [0.5, 0.5]}))[:16]
+    '4b77695cb4d39f7f'
+    """
+    digest = hashlib.sha256()
+    for field in table.schema:
+        if pa.types.is_floating(field.type):
+            continue
+        digest.update(f"{field.name}:{field.type}\n".encode())
+        column = table.column(field.name).combine_chunks()
+        if pa.types.is_integer(field.type):
+            values = column.to_numpy(zero_copy_only=False)
+            digest.update(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes())
+        else:
+            digest.update(_prefixed(column))
+    return digest.hexdigest()
+
+
+def _prefixed(column: pa.Array) -> bytes:
+    """Each text of a column, after its length in bytes as a little-endian uint32."""
+    texts = [text.encode() for text in column.to_pylist()]
+    return b"".join(len(text).to_bytes(4, "little") + text for text in texts)
+
+
+@lru_cache(maxsize=1)
+def software() -> dict[str, str]:
+    """The versions that decide bytes: autohold's own with a digest of its code, and pyarrow's."""
+    try:
+        own = version("autohold")
+    except PackageNotFoundError:
+        own = "uninstalled"
+    return {"autohold": own, "code": code_digest(), "pyarrow": pa.__version__}
+
+
+def code_digest() -> str:
+    """SHA-256 over the names and contents of all modules of `evaluator` and `pipeline`, in order of their names."""
+    root = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for folder in ("evaluator", "pipeline"):
+        for path in sorted((root / folder).rglob("*.py")):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(root).as_posix()}:{len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()

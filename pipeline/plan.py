@@ -1,0 +1,195 @@
+"""A plan is a value: what a run computes, in which parts, and its identity. Carrying it out is something else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from evaluator.cards import Deck
+from evaluator.holds import TIE_BREAKS
+from evaluator.rules import Paytable, Rules, Win
+from pipeline.config import ConfigError, Fault, slug
+from pipeline.manifest import FORMAT, canonical_text, identity, software
+
+ROWS_PER_PART = 16_384
+"""canonical hands in a part, unless the command says otherwise"""
+TASK_CELLS = 1_000_000
+"""rows times paytables that one task computes at most, unless one part has more: about three seconds"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One game of a plan with its paytables."""
+
+    name: str
+    """of the game"""
+    rules: Rules
+    """deck, definitions in use and wins"""
+    paytables: tuple[Paytable, ...]
+    """at least one"""
+    sources: tuple[str, ...]
+    """for each paytable, where it is published or played; may be empty"""
+    rows: int
+    """canonical hands"""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """For each paytable, its folder in the run directory: ``jacks-or-better/9-6``."""
+        return tuple(f"{slug(self.name)}/{slug(table.name)}" for table in self.paytables)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some whole parts of one game, for all its paytables: what a worker is asked to do."""
+
+    entry: int
+    """which entry of the plan"""
+    start: int
+    """first part"""
+    stop: int
+    """part after the last"""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that decides the bytes of a run."""
+
+    entries: tuple[Entry, ...]
+    """the games"""
+    tie_break: str = TIE_BREAKS[0]
+    """which of several optimal holds is chosen"""
+    rows_per_part: int = ROWS_PER_PART
+    """canonical hands in a part"""
+    all_holds: bool = False
+    """whether strategy tables have the values of all 32 holds"""
+
+    def __post_init__(self) -> None:
+        folders = [folder for entry in self.entries for folder in entry.folders]
+        twice = {folder for folder in folders if folders.count(folder) > 1}
+        if twice:
+            raise ConfigError(
+                Fault("", folder, "two paytables share this folder; rename one of them") for folder in sorted(twice)
+            )
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """The plan with its format and the versions that decide bytes, as plain values; `identity` is its digest."""
+        return {
+            "format": FORMAT,
+            "software": software(),
+            "tie_break": self.tie_break,
+            "rows_per_part": self.rows_per_part,
+            "all_holds": self.all_holds,
+            "games": [_describe(entry) for entry in self.entries],
+        }
+
+    @cached_property
+    def identity(self) -> str:
+        """SHA-256 of the description: equal identities mean equal bytes."""
+        return identity(self.description)
+
+    @property
+    def text(self) -> str:
+        """The description as canonical text, from which `read_plan` makes the plan again."""
+        return canonical_text(self.description)
+
+    def parts(self, entry: int) -> int:
+        """How many parts an entry has."""
+        return -(-self.entries[entry].rows // self.rows_per_part)
+
+    def rows(self, entry: int, part: int) -> tuple[int, int]:
+        """First row of a part and the row after its last.
+
+            rows_per_part = 4, ten rows:   0 1 2 3 | 4 5 6 7 | 8 9
+                                           part 0    part 1    part 2
+
+        >>> Plan((Entry("", Rules(Deck(), (), ()), (), (), 10),), rows_per_part=4).rows(0, 2)
+        (8, 10)
+        """
+        return part * self.rows_per_part, min((part + 1) * self.rows_per_part, self.entries[entry].rows)
+
+
+def part_path(folder: str, part: int) -> str:
+    """The file of a part, from the run directory: ``jacks-or-better/9-6/strategy/part-00000.parquet``."""
+    return f"{folder}/strategy/part-{part:05d}.parquet"
+
+
+def tasks(plan: Plan, at_least: int = 1) -> list[Task]:
+    """The plan cut into tasks, at least so many where there are parts enough, none larger than `TASK_CELLS`.
+
+    How a plan is cut does not show in any byte of the run. A game is one task where that keeps everybody busy, so that
+    few workers build its tables.
+    """
+    share = -(-at_least // len(plan.entries))
+    cut = []
+    for number, entry in enumerate(plan.entries):
+        parts = plan.parts(number)
+        cells = plan.rows_per_part * len(entry.paytables)
+        size = max(1, min(-(-parts // share), TASK_CELLS // cells))
+        cut += [Task(number, start, min(start + size, parts)) for start in range(0, parts, size)]
+    return cut
+
+
+# --- plain values -----------------------------------------------------------------------------------------------------
+
+
+def _describe(entry: Entry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "rows": entry.rows,
+        "rules": describe_rules(entry.rules),
+        "paytables": [
+            {"name": table.name, "source": source, "coins": table.coins, "pays": list(map(str, table.pays))}
+            for table, source in zip(entry.paytables, entry.sources, strict=True)
+        ],
+    }
+
+
+def describe_rules(rules: Rules) -> dict[str, Any]:
+    """Rules as plain values."""
+    return {
+        "deck": {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(rules.deck).items()},
+        "define": [list(pair) for pair in rules.definitions],
+        "win": [{"name": win.name, "when": win.when} for win in rules.wins],
+    }
+
+
+def read_plan(text: str) -> Plan:
+    """The plan that `Plan.text` describes. The versions in it are not restored: compare identities."""
+    data = json.loads(text)
+    return Plan(
+        tuple(_entry(game) for game in data["games"]), data["tie_break"], data["rows_per_part"], data["all_holds"]
+    )
+
+
+def _entry(game: dict[str, Any]) -> Entry:
+    deck: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in game["rules"]["deck"].items()
+    }
+    rules = Rules(
+        Deck(**deck),
+        tuple((head, text) for head, text in game["rules"]["define"]),
+        tuple(Win(win["name"], win["when"]) for win in game["rules"]["win"]),
+    )
+    tables = tuple(
+        Paytable(table["name"], table["coins"], tuple(map(Fraction, table["pays"]))) for table in game["paytables"]
+    )
+    return Entry(game["name"], rules, tables, tuple(table["source"] for table in game["paytables"]), game["rows"])
+
+
+def all_parts(plan: Plan) -> Iterator[tuple[int, int, str]]:
+    """Every part file: entry, part, path."""
+    for number, entry in enumerate(plan.entries):
+        for folder in entry.folders:
+            for part in range(plan.parts(number)):
+                yield number, part, part_path(folder, part)
+
+
+def count_parts(plan: Plan, some: Sequence[Task] | None = None) -> int:
+    """Part files of some tasks, or of the whole plan."""
+    chosen = tasks(plan) if some is None else some
+    return sum((task.stop - task.start) * len(plan.entries[task.entry].paytables) for task in chosen)

@@ -1,0 +1,255 @@
+"""Files: written whole or not at all, Parquet with a receipt in the footer, sums that `sha256sum -c` checks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evaluator.payback import Outcome
+from pipeline.manifest import canonical_text, content_digest
+
+RECEIPT = b"autohold"
+"""key of the receipt in the footer metadata of a part"""
+TEMPORARY = ".writing-"
+"""how the names of files begin that are not finished"""
+LOCK = ".lock"
+PLAN = ".plan.json"
+SUMS = "SHA256SUMS"
+MANIFEST = "manifest.json"
+SUCCESS = "_SUCCESS"
+LOG = "log.jsonl"
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a finished part says of itself; small, for it travels to the client."""
+
+    path: str
+    """from the run directory"""
+    rows: int
+    """rows in the part"""
+    content: str
+    """content digest of the table"""
+    outcome: Outcome
+    """the sums over the part's rows"""
+    sha256: str = ""
+    """of the file"""
+    found: str = "missing"
+    """what was there before: missing, sound (kept as it is), or why it was made again"""
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is there completely or not at all: temporary name, fsync, rename, fsync of the folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def sweep(run: Path) -> None:
+    """Remove what an interrupted writer left."""
+    for orphan in run.rglob(f"{TEMPORARY}*"):
+        orphan.unlink(missing_ok=True)
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def parquet_bytes(table: pa.Table, metadata: Mapping[bytes, bytes]) -> bytes:
+    """A table as the bytes of a Parquet file of one row group, with `metadata` in the footer."""
+    table = table.replace_schema_metadata(metadata)
+    texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
+    encodings = {
+        field.name: "BYTE_STREAM_SPLIT" if pa.types.is_floating(field.type) else "DELTA_BINARY_PACKED"
+        for field in table.schema
+        if field.name not in texts
+    }
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        table,
+        sink,
+        row_group_size=max(1, table.num_rows),
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=texts,
+        column_encoding=encodings,
+        store_schema=True,
+    )
+    return bytes(sink.getvalue())
+
+
+def write_part(run: Path, identity: str, path: str, table: pa.Table, outcome: Outcome, found: str) -> Receipt:
+    """Write one part of a strategy table with its receipt; returns the receipt."""
+    receipt = Receipt(path, table.num_rows, content_digest(table), outcome)
+    said = {
+        "identity": identity,
+        "path": path,
+        "rows": receipt.rows,
+        "content": receipt.content,
+        "outcome": _outcome_values(outcome),
+    }
+    content = parquet_bytes(table, {RECEIPT: canonical_text(said).encode()})
+    write_whole(run / path, content)
+    return Receipt(path, receipt.rows, receipt.content, outcome, hashlib.sha256(content).hexdigest(), found)
+
+
+def read_part(run: Path, identity: str, path: str) -> Receipt:
+    """The receipt of a part that is there, of this run and undamaged; else one whose `found` says what is wrong."""
+    nothing = Receipt(path, 0, "", Outcome.zero(0))
+    try:
+        content = (run / path).read_bytes()
+    except FileNotFoundError:
+        return nothing
+    try:
+        table = pq.read_table(pa.BufferReader(content))
+        said = json.loads(table.schema.metadata[RECEIPT])
+        if (said["identity"], said["path"]) != (identity, path):
+            return _found(nothing, "of another run or place")
+        if (said["rows"], said["content"]) != (table.num_rows, content_digest(table)):
+            return _found(nothing, "damaged: its values do not have the digest in its footer")
+        outcome = _outcome(said["outcome"])
+    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, AttributeError) as problem:
+        return _found(nothing, f"damaged: {str(problem).splitlines()[0] if str(problem) else type(problem).__name__}")
+    return Receipt(path, table.num_rows, said["content"], outcome, hashlib.sha256(content).hexdigest(), "sound")
+
+
+def _found(receipt: Receipt, found: str) -> Receipt:
+    return Receipt(receipt.path, 0, "", receipt.outcome, "", found)
+
+
+def _outcome_values(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as text, for its integers are too big for many readers of JSON."""
+    return {
+        key: list(map(str, value)) if isinstance(value, tuple) else str(value) for key, value in asdict(outcome).items()
+    }
+
+
+def _outcome(said: Mapping[str, Any]) -> Outcome:
+    values: dict[str, Any] = {
+        field.name: tuple(map(int, value)) if isinstance(value := said[field.name], list) else int(value)
+        for field in fields(Outcome)
+    }
+    return Outcome(**values)
+
+
+# --- sums -------------------------------------------------------------------------------------------------------------
+
+
+def sums_text(sums: Mapping[str, str]) -> str:
+    """Path -> SHA-256 as the text that `sha256sum -c` reads, ascending by path."""
+    return "".join(f"{digest}  {path}\n" for path, digest in sorted(sums.items()))
+
+
+def read_sums(run: Path) -> dict[str, str]:
+    """Path -> SHA-256 of a run's SHA256SUMS; lines that say nothing are left out."""
+    lines = (run / SUMS).read_text(encoding="utf-8").splitlines()
+    return {path: digest for digest, _, path in (line.partition("  ") for line in lines) if path}
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def wrong_files(run: Path) -> list[str]:
+    """What is wrong with a finished run: files that are missing or altered, one line each."""
+    findings = []
+    for path, expected in read_sums(run).items():
+        try:
+            found = file_digest(run / path)
+        except FileNotFoundError:
+            findings.append(f"{path}: is missing")
+        else:
+            if found != expected:
+                findings.append(f"{path}: expected SHA-256 {expected}, found {found}")
+    return findings
+
+
+def listed_files(run: Path) -> Iterator[str]:
+    """Every file of a run that SHA256SUMS lists, from the run directory, ascending."""
+    for path in sorted(run.rglob("*")):
+        name = path.relative_to(run).as_posix()
+        if (
+            path.is_file()
+            and name not in (SUMS, LOG, SUCCESS)
+            and not name.startswith(("report/", "attestations/", "."))
+        ):
+            yield name
+
+
+# --- the directory ----------------------------------------------------------------------------------------------------
+
+
+class InUse(RuntimeError):
+    """Another process is writing this run directory."""
+
+
+@contextmanager
+def claim(run: Path) -> Iterator[None]:
+    """Hold the run directory's lock. A lock of a process of this host that is gone is taken over; else `InUse`."""
+    run.mkdir(parents=True, exist_ok=True)
+    lock = run / LOCK
+    mine = {"host": os.uname().nodename, "pid": os.getpid(), "started": _started(os.getpid())}
+    for _ in range(2):
+        try:
+            with lock.open("x", encoding="utf-8") as file:
+                file.write(canonical_text(mine))
+            break
+        except FileExistsError:
+            holder = _holder(lock)
+            if holder.get("host") != mine["host"] or _started(int(holder.get("pid", 0))) == holder.get("started"):
+                raise InUse(
+                    f"{run} is in use by process {holder.get('pid')} on {holder.get('host')}; "
+                    f"if that process is gone, remove {lock}"
+                ) from None
+            lock.unlink(missing_ok=True)
+    else:
+        raise InUse(f"{run}: another process claimed it at the same time")
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _holder(lock: Path) -> dict[str, Any]:
+    try:
+        holder = json.loads(lock.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return holder if isinstance(holder, dict) else {}
+
+
+def _started(pid: int) -> str | None:
+    """When a process of this host started, in clock ticks since boot; None if there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
+    except OSError:
+        return None
+
+
+def append_log(run: Path, events: Iterable[Mapping[str, Any]]) -> None:
+    """Add lines to log.jsonl."""
+    with (run / LOG).open("a", encoding="utf-8") as file:
+        file.writelines(canonical_text(event) + "\n" for event in events)
