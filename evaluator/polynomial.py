@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import factorial, prod
 from typing import Any
 
@@ -171,14 +172,15 @@ def domain_sizes(deck: Deck) -> tuple[int, int, int]:
 
 def count_term(term: Term, sizes: tuple[int, int, int]) -> int:
     """The sum of a term over all assignments, with domains of these sizes."""
-    ways = 1
-    for blocks, size in zip(term, sizes, strict=True):
-        free = HAND_SIZE
-        for cards, values in blocks:
-            ways *= size if values == ALL else values.bit_count()
-            free -= cards.bit_count()
-        ways *= size**free
-    return ways
+    return prod(map(_count_partition, term, sizes))
+
+
+def _count_partition(blocks: Partition, size: int) -> int:
+    ways, free = 1, HAND_SIZE
+    for cards, values in blocks:
+        ways *= size if values == ALL else values.bit_count()
+        free -= cards.bit_count()
+    return ways * int(size**free)
 
 
 def count(p: Polynomial, deck: Deck) -> int:
@@ -243,16 +245,21 @@ def _triple(cards: Sequence[int], values: tuple[int, int, int], single: bool) ->
 def deals(p: Polynomial, deck: Deck) -> int:
     """The sum of p over all deals: count(p * Hand) / 5!, for a p that does not depend on the order of the cards."""
     sizes = domain_sizes(deck)
+    distinct = hand(deck).terms.items()
     total = sum(
-        a * b * count_term(joined, sizes)
-        for left, a in p.terms.items()
-        for right, b in hand(deck).terms.items()
-        if (joined := join(left, right)) is not None
+        a * b * prod(map(_count_joined, left, right, sizes)) for left, a in p.terms.items() for right, b in distinct
     )
     ways, rest = divmod(total, factorial(HAND_SIZE))
     if rest:
         raise ValueError(f"{total} ordered hands are no multiple of 5!: the polynomial depends on the order of cards")
     return ways
+
+
+@lru_cache(maxsize=1 << 17)
+def _count_joined(left: Partition, right: Partition, size: int) -> int:
+    """The number of assignments of one kind of vertices that meet both partitions; few differ between terms."""
+    blocks = _join_partitions(left, right)
+    return 0 if blocks is None else _count_partition(blocks, size)
 
 
 @dataclass(frozen=True)
