@@ -1,0 +1,208 @@
+"""The Python interface: load a game, certify it, ask for the holds of a hand, read and search strategy tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluator.cards import format_cards, parse_hand
+from evaluator.holds import HELD, hold_block, hold_values, lowest_hold, optimal_holds
+from evaluator.rules import Faults, Paytable
+from evaluator.solve import Solved
+from evaluator.symmetry import TooManyClasses, locate
+from pipeline.certify import Run, make_plan
+from pipeline.certify import certify as carry_out
+from pipeline.config import ConfigError, Fault, Game, formula_faults, load_game, slug
+from pipeline.execute import Executor, Serial
+from pipeline.plan import ROWS_PER_PART
+from pipeline.strategy import NOTHING
+from pipeline.tasks import solved
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Hold", "HoldTable", "certify", "choose_paytables", "holds", "load_game", "look_up", "read_strategy"]
+
+
+def solve_game(game: Game) -> Solved:
+    """The tables of a game; raises `ConfigError` with the faults that only the cards show."""
+    try:
+        return solved(game.rules)
+    except Faults as problem:
+        raise ConfigError(formula_faults(game, problem.errors)) from None
+    except TooManyClasses as problem:
+        raise ConfigError([Fault(game.file, "deck", str(problem))]) from None
+
+
+def choose_paytables(game: Game, names: Sequence[str] = ()) -> Game:
+    """The game with only the named paytables, in the order of the file; all of them where none is named.
+
+    Raises `ConfigError` for names that the file does not have.
+    """
+    known = [table.name for table in game.paytables]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ConfigError(
+            Fault(game.file, "paytable", f"there is no {name!r}; there are {', '.join(known)}") for name in unknown
+        )
+    return replace(game, paytables=tuple(table for table in game.paytables if not names or table.name in names))
+
+
+def certify(
+    games: Iterable[Game | str | Path],
+    out: str | Path,
+    *,
+    paytables: Sequence[str] = (),
+    tie_break: str = "lowest-mask",
+    rows_per_part: int = ROWS_PER_PART,
+    all_holds: bool = False,
+    resume: bool = False,
+    executor: Callable[[], AbstractContextManager[Executor]] = lambda: nullcontext(Serial()),
+) -> Run:
+    """Certify games into the run directory `out`, and return the run with its certificates.
+
+    `executor` makes the context in which tasks run; by default they run one after the other in this process, and
+    ``lambda: pipeline.cluster.local_cluster(2)`` runs them on two local workers. Raises `ConfigError` for wrong games,
+    `pipeline.certify.Refused` for a directory that holds something else, `Incomplete` where the run can be resumed.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = certify(["configs/jacks-or-better.toml"], folder + "/run", paytables=["9/6"])
+    >>> run.certificates[0]["payback"]
+    '1653526326983/1661102543100'
+    """
+    loaded = [game if isinstance(game, Game) else load_game(game) for game in games]
+    chosen = [choose_paytables(game, paytables) for game in loaded]
+    plan = make_plan(chosen, tie_break, rows_per_part, all_holds)
+    return carry_out(chosen, Path(out), executor, plan, resume)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """One way to hold a dealt hand."""
+
+    mask: int
+    """bit i set = card i + 1 of the hand as given is held"""
+    held: str
+    """the cards held; empty for none"""
+    draws: int
+    """how many draws there are"""
+    won: Fraction
+    """credits won in all draws together, per credit bet"""
+    ev: Fraction
+    """expected credits won per credit bet: won / draws"""
+    optimal: bool
+    """whether no hold is better"""
+    chosen: bool
+    """whether the tie rule lowest-mask takes it"""
+    counts: dict[str, int]
+    """draws that end in each win, and in nothing"""
+
+
+@dataclass(frozen=True)
+class HoldTable:
+    """All holds of a dealt hand."""
+
+    hand: str
+    """the hand as given"""
+    win: str
+    """what it is as dealt"""
+    holds: tuple[Hold, ...]
+    """best first; equal ones by the mask of the canonical hand, so that the chosen one is the first"""
+
+
+def holds(game: Game, hand: str, paytable: str | None = None) -> HoldTable:
+    """The exact value of every hold of a hand, best first.
+
+    `paytable` can be left out where the game has one. Raises `ConfigError` for a wrong game or paytable, `CardError`
+    for a hand that is not five cards of the deck. Holds of equal cards (several decks) are one hold.
+
+    >>> game = load_game("configs/jacks-or-better.toml")
+    >>> best = holds(game, "Th Jh Qh Kh 8h", "9/6").holds[0]
+    >>> best.held, best.ev
+    ('Th Jh Qh Kh', Fraction(919, 47))
+    """
+    table = one_paytable(game, paytable)
+    cards = parse_hand(game.rules.deck, hand)
+    tables = solve_game(game).tables
+    rows, places = locate(tables.classes, np.array([cards]))
+    row = int(rows[0])
+    block = hold_block(tables, row, row + 1)
+    values = hold_values(tables, block, table.units)
+    optimal = optimal_holds(values, block.repeats)
+    chosen = int(lowest_hold(optimal)[0])
+    names = [*(win.name for win in game.rules.wins), NOTHING]
+    found = []
+    for mask in range(32):
+        if int(block.repeats[0]) >> mask & 1:
+            continue
+        positions = [i for i in range(5) if mask >> int(places[0, i]) & 1]
+        counts = dict(zip(names, block.counts[mask, 0].tolist(), strict=True))
+        won = sum((n * pay for n, pay in zip(counts.values(), table.pays, strict=True)), Fraction(0)) / table.coins
+        draws = tables.draws[HELD[mask]]
+        found.append(
+            Hold(
+                sum(1 << i for i in positions),
+                format_cards(game.rules.deck, [cards[i] for i in positions]),
+                draws,
+                won,
+                won / draws,
+                bool(int(optimal[0]) >> mask & 1),
+                mask == chosen,
+                counts,
+            )
+        )
+    found.sort(key=lambda hold: (-hold.ev, not hold.chosen))
+    text = format_cards(game.rules.deck, cards)
+    return HoldTable(text, names[int(tables.outcomes[row])], tuple(found))
+
+
+def one_paytable(game: Game, name: str | None) -> Paytable:
+    """The named paytable, or the only one; raises `ConfigError`."""
+    if name is None and len(game.paytables) > 1:
+        known = ", ".join(table.name for table in game.paytables)
+        raise ConfigError([Fault(game.file, "paytable", f"has several; name one with --paytable: {known}")])
+    return choose_paytables(game, [] if name is None else [name]).paytables[0]
+
+
+def read_strategy(run: str | Path, game: str, paytable: str) -> pd.DataFrame:
+    """The strategy table of a paytable in a run directory; names or folder names will do.
+
+    The same as ``pd.read_parquet("RUN/jacks-or-better/9-6/strategy")``.
+    """
+    import pandas as pd
+
+    return pd.read_parquet(Path(run) / slug(game) / slug(paytable) / "strategy")
+
+
+def look_up(game: Game, strategy: pd.DataFrame, deals: Sequence[str]) -> pd.DataFrame:
+    """The rows of a strategy table for some deals, in any suits and any order.
+
+    Returns one row per deal: `deal` as given, `row` of the table, `hold` as a mask of the deal's own order (bit i set =
+    the i-th card of the deal is held), `held` in the deal's own cards, `ev` and `hand`, the canonical hand.
+    """
+    import pandas as pd
+
+    deck = game.rules.deck
+    cards = np.array([parse_hand(deck, deal) for deal in deals]).reshape(-1, 5)
+    rows, places = locate(solve_game(game).tables.classes, cards)
+    chosen = strategy.iloc[rows]
+    holding = (chosen["hold"].to_numpy()[:, None] >> places & 1).astype(bool)
+    masks = (holding * (1 << np.arange(5))).sum(axis=1)
+    held = [format_cards(deck, hand[keep].tolist()) for hand, keep in zip(cards, holding, strict=True)]
+    return pd.DataFrame(
+        {
+            "deal": list(deals),
+            "row": rows,
+            "hold": masks.astype(np.uint8),
+            "held": held,
+            "ev": chosen["ev"].to_numpy(),
+            "hand": chosen["hand"].to_numpy(),
+        }
+    )
