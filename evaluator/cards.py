@@ -129,13 +129,15 @@ class Deck:
     @cached_property
     def _token(self) -> re.Pattern[str]:
         """One card at the place where it is tried, the longest spelling first."""
-        return re.compile("|".join(map(re.escape, sorted(self._numbers, key=len, reverse=True))))
+        longest_first = sorted(self._numbers, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE | re.ASCII)
 
 
 def _deck_problems(deck: Deck) -> list[str]:
     problems = []
     for what, names in (("faces", deck.faces), ("suits", deck.suits)):
-        problems += [f"{what}: {name!r} is not made of letters and digits" for name in names if not name.isalnum()]
+        strange = [name for name in names if not (name.isascii() and name.isalnum())]
+        problems += [f"{what}: {name!r} is not made of the letters a to z and digits" for name in strange]
         twice = [name for name, n in Counter(name.casefold() for name in names).items() if n > 1]
         problems += [f"{what}: {name!r} is listed twice (capitals do not count)" for name in twice]
     problems += [f"{name!r} is a face and a suit" for name in deck.faces if name in deck.suits]
@@ -144,6 +146,7 @@ def _deck_problems(deck: Deck) -> list[str]:
         ("suits", len(deck.suits), 1, 8),
         ("decks", deck.decks, 1, 50),
         ("jokers", deck.jokers, 0, 4),
+        ("extra", len(deck.extra), 0, 50),
     )
     problems += [
         f"{what}: expected {low} to {high}, found {n}" for what, n, low, high in limits if not low <= n <= high
@@ -152,6 +155,9 @@ def _deck_problems(deck: Deck) -> list[str]:
     problems += [
         f"extra: {name!r} is not a face of the deck followed by {NO_SUIT!r}" for name in deck.extra if name not in odd
     ]
+    named = [face + suit for face in deck.faces for suit in deck.suits] + [JOKER] * (deck.jokers > 0)
+    totals = Counter(map(str.casefold, named)).items()
+    problems += [f"two cards are called {name!r} (capitals do not count)" for name, times in totals if times > 1]
     if not problems and (size := len(deck.faces) * len(deck.suits) * deck.decks + deck.jokers + len(deck.extra)) < 10:
         problems.append(f"expected at least 10 cards, so that five can be drawn to a deal of five; found {size}")
     return problems
@@ -165,21 +171,20 @@ def parse_cards(deck: Deck, text: str) -> tuple[int, ...]:
     >>> parse_cards(Deck(), "As kd, TD"), parse_cards(Deck(), "10h2c")
     ((51, 45, 33), (34, 0))
     """
-    said = text.casefold()
     cards: list[int] = []
     at = 0
-    while at < len(said):
-        if said[at].isspace() or said[at] == ",":
+    while at < len(text):
+        if text[at].isspace() or text[at] == ",":
             at += 1
             continue
-        match = deck._token.match(said, at)
+        match = deck._token.match(text, at)
         if match is None:
             rest = text[at:].split()[0]
             raise CardError(
                 f"{text!r}, character {at + 1}: {rest!r} is not a card of this deck "
                 f"({deck.names[0]} … {deck.names[-1]}); write cards like {deck.names[-1]!r} or {deck.names[0]!r}"
             )
-        cards.append(deck._numbers[match.group()])
+        cards.append(deck._numbers[match.group().casefold()])
         at = match.end()
     for card, times in Counter(cards).items():
         if times > deck.copies[card]:
