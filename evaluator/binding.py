@@ -15,8 +15,11 @@ from evaluator.expression import ExpressionError, Pool
 from evaluator.language import FUNCTIONS, PLACES, Definition, DefinitionError, what_is
 from evaluator.polynomial import ALL, HAND_SIZE, delta_term
 
-MAX_DEPTH = 60
+MAX_DEPTH = 100
+"""nesting of a formula, together with the definitions that it uses"""
 MAX_STEPS = 150_000
+OPERATORS = {"and": "&", "or": "|", "not": "!"}
+"""words that people try, and what they are here"""
 
 
 @dataclass(frozen=True)
@@ -58,14 +61,14 @@ class Binder:
         """The node of a formula without parameters; raises `DefinitionError`."""
         self._steps = 0
         self._open = []
-        return self._body(formula, ())
+        return self._body(formula, (), 0)
 
-    def _body(self, formula: Definition, arguments: tuple[Binding, ...]) -> int:
+    def _body(self, formula: Definition, arguments: tuple[Binding, ...], depth: int) -> int:
         key = (formula.name, arguments)
         if formula.name and key in self._known:
             return self._known[key]
         self._open.append(formula)
-        number = self._node(formula.tree, dict(zip(formula.parameters, arguments, strict=True)), 0)
+        number = self._node(formula.tree, dict(zip(formula.parameters, arguments, strict=True)), depth)
         self._open.pop()
         if formula.name:
             self._known[key] = number
@@ -103,7 +106,7 @@ class Binder:
             case "over_cards" | "over_values":
                 return self._quantifier(tree, scope, depth)
             case "call":
-                return self._call(tree, scope)
+                return self._call(tree, scope, depth)
         raise AssertionError(f"no such operation: {tree.data}")
 
     def _integer(self, token: Tree[Token] | Token) -> int:
@@ -147,9 +150,10 @@ class Binder:
         if kind in ("F", "S") and isinstance(card, Card):
             return card.place, kind
         cards = [name for name, binding in scope.items() if isinstance(binding, Card)]
+        why = f": {str(name)!r} stands for {_kind(card.kind)}" if kind in "FS" and isinstance(card, Values) else ""
         raise self._error(
             token,
-            f"{str(token)!r} is not the face or suit of a card here",
+            f"{str(token)!r} is not the face or suit of a card here{why}",
             f"write {_one_of([card + 'F' for card in cards] + [card + 'S' for card in cards] or ['C1F … C5S'])}",
         )
 
@@ -194,7 +198,8 @@ class Binder:
         if found.kind and kind in (None, found.kind):
             return found
         allowed = [n for n, v in _literals(self.deck).items() if kind in (None, v.kind) and n not in ALIASES]
-        close = difflib.get_close_matches(name, allowed, 1, 0.5) or [" ".join(allowed)]
+        alike = [other for other in allowed if other.casefold() == name.casefold()]
+        close = alike or difflib.get_close_matches(name, allowed, 1, 0.5) or [" ".join(allowed)]
         wanted = "face or suit" if kind is None else {"F": "face", "S": "suit"}[kind]
         raise self._error(at, f"{name!r} is not a {wanted} of this deck", f"there is {close[0]}")
 
@@ -210,6 +215,9 @@ class Binder:
             values = self._domain(domain[0], scope)
             choices = permutations(values, len(variables))
         else:
+            if len(variables) > HAND_SIZE:
+                message = f"{len(variables)} different cards cannot be chosen from a hand of {HAND_SIZE}"
+                raise self._error(variables[HAND_SIZE], message, "quantify over fewer cards")
             choices = permutations(map(Card, range(HAND_SIZE)), len(variables))
         numbers = {
             self._node(_as_tree(body), {**scope, **dict(zip(variables, choice, strict=True))}, depth + 1)
@@ -248,24 +256,25 @@ class Binder:
     def _runs(self, tree: Tree[Token]) -> list[Values]:
         length = self._integer(tree.children[0])
         if not 2 <= length <= len(self.deck.faces):
-            raise self._error(tree, f"runs({length}): the deck has {len(self.deck.faces)} faces")
+            raise self._error(tree, f"runs({length}): expected 2 to {len(self.deck.faces)}, the faces of the deck")
         return [Values("F", bits) for bits in windows(self.deck, length)]
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
-    def _call(self, tree: Tree[Token], scope: Scope) -> int:
+    def _call(self, tree: Tree[Token], scope: Scope, depth: int) -> int:
         name, arguments = _tokens(tree)[0], _trees(tree)
         definition = self.definitions.get(str(name))
         if definition is None:
             raise self._unknown(name, scope)
         wanted = definition.parameters
         if len(arguments) != len(wanted):
-            hint = f"write {name}({', '.join(wanted)})" if wanted else f"write {name}"
-            raise self._error(tree, f"{name} takes {len(wanted)} values, found {len(arguments)}", hint)
+            hint = f"write {name}({', '.join(wanted)})" if wanted else f"write {name}, or {name} & (…) for a product"
+            expected = f"{len(wanted)} value{'s' * (len(wanted) != 1)}"
+            raise self._error(tree, f"{name} takes {expected}, found {len(arguments)}", hint)
         if any(definition is other for other in self._open):
             chain = " → ".join([other.name or other.where for other in self._open] + [definition.name])
             raise self._error(tree, f"the definition uses itself: {chain}")
-        return self._body(definition, tuple(self._argument(argument, scope) for argument in arguments))
+        return self._body(definition, tuple(self._argument(argument, scope) for argument in arguments), depth + 1)
 
     def _unknown(self, name: Token, scope: Scope) -> DefinitionError:
         if name in scope:
@@ -273,7 +282,9 @@ class Binder:
             hint = f"write same({name}F,…) or same({name}S,…)" if is_card else f"use it in a set: {{{name}}}"
             return self._error(name, f"{str(name)!r} is a variable, not a condition", hint)
         close = difflib.get_close_matches(name, [*self.definitions, *FUNCTIONS], 1)
-        return self._error(name, f"there is no definition {str(name)!r}", f"did you mean {close[0]}?" if close else "")
+        hint = f"did you mean {close[0]}?" if close else ""
+        hint = f"write {OPERATORS[name.lower()]}" if name.lower() in OPERATORS else hint
+        return self._error(name, f"there is no definition {str(name)!r}", hint)
 
     def _argument(self, argument: Tree[Token], scope: Scope) -> Binding:
         if argument.data == "set":

@@ -61,7 +61,7 @@ class Pool:
         if (number := self._known.get((op, args))) is not None:
             return number
         if max(-low, high) >= SAFE:
-            raise ExpressionError(f"values up to {max(-low, high)} are possible; a definition takes only 0 or 1")
+            raise ExpressionError(f"values up to {_magnitude(max(-low, high))} are possible; a definition takes 0 or 1")
         if len(self.nodes) >= MAX_NODES:
             raise ExpressionError(f"the definitions expand to more than {MAX_NODES} different expressions")
         self._known[op, args] = len(self.nodes)
@@ -83,7 +83,7 @@ class Pool:
 
     def product(self, factors: Iterable[int]) -> int:
         """The product of some nodes; 1 for none."""
-        scale, term, rest = 1, ONE, list[int]()
+        scale, term, rest, seen = 1, ONE, list[int](), set[int]()
         waiting = list(factors)
         while waiting:
             number = waiting.pop()
@@ -97,8 +97,9 @@ class Pool:
                 if joined is None:
                     return self.constant(0)
                 term = joined
-            elif not (node.boolean and number in rest):
+            elif not (node.boolean and number in seen):
                 rest.append(number)
+                seen.add(number)
         if scale == 0:
             return self.constant(0)
         if scale != 1:
@@ -171,6 +172,11 @@ class Pool:
                 seen.add(number)
                 waiting.extend(self.children(number))
         return sorted(seen)
+
+
+def _magnitude(value: int) -> str:
+    """A number for people; one of hundreds of digits as a power of two."""
+    return str(value) if value.bit_length() < 100 else f"2^{value.bit_length() - 1} and more"
 
 
 def _interval_product(x: tuple[int, int], y: tuple[int, int]) -> tuple[int, int]:

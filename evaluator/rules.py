@@ -100,9 +100,17 @@ def compile_rules(rules: Rules) -> Program:
     for head, text in rules.definitions:
         try:
             definition = parse_definition(head, text, f"define.{head}", rules.deck)
+            if definition.name in definitions:
+                raise DefinitionError(f"{definition.name!r} is defined twice", f"define.{head}")
             definitions[definition.name] = definition
         except DefinitionError as error:
             errors.append(error)
+    for definition in definitions.values():
+        errors += [
+            DefinitionError(f"the parameter {name!r} has the name of a definition", definition.where)
+            for name in definition.parameters
+            if name in definitions
+        ]
     if errors:
         raise Faults(errors + _win_errors(rules))
     binder = Binder(rules.deck, definitions)
