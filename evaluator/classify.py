@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations, combinations_with_replacement, islice
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from evaluator.rules import Program, win_key
 BLOCK = 1 << 16
 """hands that are evaluated at a time, so that memory stays small"""
 SEARCHED = 5_000_000
-"""all deals of a deck are searched for a difference up to this number"""
+"""all hands of a deck are searched for a difference up to this number"""
 
 
 def indicators(program: Program, hands: NDArray[Any]) -> NDArray[np.bool_]:
@@ -76,8 +77,9 @@ def classify(program: Program, hands: NDArray[Any]) -> NDArray[np.uint8]:
 def suit_components(program: Program) -> tuple[tuple[int, ...], ...]:
     """The suits that the rules cannot tell apart: a partition of the suit numbers, each part ascending.
 
-    Suits i and j are exchangeable when no deal changes its win under the transposition (i j). Equal expressions show
-    it at once; else all deals are compared, up to `SEARCHED` of them, beyond which the suits are kept apart.
+    Suits i and j are exchangeable when no hand changes its win under the transposition (i j). Equal expressions show
+    it at once. Else each win that depends on the order of the cards must be the same polynomial, and for the other wins
+    all hands are compared, up to `SEARCHED` of them, beyond which the suits are kept apart.
     """
     components: list[list[int]] = []
     for suit in range(len(program.rules.deck.suits)):
@@ -91,14 +93,21 @@ def suit_components(program: Program) -> tuple[tuple[int, ...], ...]:
 
 
 def _exchangeable(program: Program, i: int, j: int) -> bool:
-    deck = program.rules.deck
+    deck, wins = program.rules.deck, program.rules.wins
     swapped = list(range(len(deck.suits) + 1))
     swapped[i], swapped[j] = j, i
     places = range(HAND_SIZE)
     if all(renamed(program.pool, win, places, swapped) == win for win in program.wins):
         return True
-    if deck.hands > SEARCHED:
+    ordered = [number for number in range(len(wins)) if depends_on_order(program, number)]
+    if not all(_same_polynomial(program, number, places, swapped) for number in ordered):
         return False
+    kept = [number for number in range(len(wins)) if number not in ordered]
+    rules = replace(program.rules, wins=tuple(wins[number] for number in kept))
+    program = replace(program, rules=rules, wins=tuple(program.wins[number] for number in kept))
+    rows = comb(deck.kinds + (HAND_SIZE - 1) * int(deck.copies.max() > 1), HAND_SIZE)
+    if not kept or rows > SEARCHED:
+        return not kept
     rename_card = np.arange(deck.kinds)
     suits = deck.suit_of.astype(int)
     ordinary = suits < len(deck.suits)
@@ -135,15 +144,19 @@ def depends_on_order(program: Program, number: int) -> bool:
     Exact where it says no: the expression is the same under a swap and a 5-cycle, or its polynomial is equal to the
     exchanged one on every hand. An expression too large to tell counts as dependent.
     """
+    return not all(_same_polynomial(program, number, cards) for cards in ([1, 0, 2, 3, 4], [1, 2, 3, 4, 0]))
+
+
+def _same_polynomial(program: Program, number: int, cards: Sequence[int], suits: Sequence[int] | None = None) -> bool:
+    """Whether a win stays the same on every hand when cards, and suits, are renamed; no where that is too large."""
     win = program.wins[number]
-    generators = ([1, 0, 2, 3, 4], [1, 2, 3, 4, 0])
-    if all(renamed(program.pool, win, cards) == win for cards in generators):
-        return False
+    if renamed(program.pool, win, cards, suits) == win:
+        return True
     try:
         p = expand(program.pool, win)
-        return not all(same(p, rename(p, cards), program.rules.deck) for cards in generators)
+        return same(p, rename(p, cards, suits), program.rules.deck)
     except TooManyTerms:
-        return True
+        return False
 
 
 # --- counts of deals --------------------------------------------------------------------------------------------------
