@@ -140,7 +140,7 @@ class Binder:
             raise self._error(tree, "a face cannot equal a suit", "take faces (aF) or suits (aS), not both")
         kind = kinds.pop()
         cards = [place for place, _ in vertices]
-        if values is None and len(set(cards)) < 2:
+        if values is None and len(set(tokens)) < 2:
             raise self._error(tree, "one vertex equals itself", f"add a set: same({tokens[0]}){{…}}")
         return self.pool.term(delta_term(kind, cards, ALL if values is None else self._set(values, scope, kind).bits))
 

@@ -17,12 +17,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.cards import Deck
-from evaluator.polynomial import HAND_SIZE, ONE, Polynomial, Term, as_polynomial, holds, join, rename_term
+from evaluator.polynomial import (
+    HAND_SIZE,
+    ONE,
+    Polynomial,
+    Term,
+    TooManyTerms,
+    as_polynomial,
+    holds,
+    join,
+    rename_term,
+)
 
 Array = NDArray[Any]
 SAFE = 2**62
 """no node may take values beyond this, so that int64 is enough for all of them"""
 MAX_NODES = 100_000
+MAX_PRODUCTS = 150_000
+"""products of two terms in one expansion: about a second"""
 
 
 class ExpressionError(ValueError):
@@ -205,9 +217,18 @@ def renamed(pool: Pool, number: int, cards: Sequence[int], suits: Sequence[int] 
     return rebuild(pool, number, lambda term: rename_term(term, cards, suits))
 
 
-def expand(pool: Pool, number: int) -> Polynomial:
-    """The node as a polynomial; raises `TooManyTerms` where it would not stay small."""
+def expand(pool: Pool, number: int, most: int = MAX_PRODUCTS) -> Polynomial:
+    """The node as a polynomial; raises `TooManyTerms` where that takes more than `most` products of two terms."""
     done: dict[int, Polynomial] = {}
+    spent = 0
+
+    def multiply(p: Polynomial, q: Polynomial) -> Polynomial:
+        nonlocal spent
+        spent += len(p.terms) * len(q.terms)
+        if spent > most:
+            raise TooManyTerms(f"the expansion takes more than {most} products of two terms")
+        return p * q
+
     for at in pool.reachable([number]):
         op, args = pool.nodes[at][:2]
         if op == "term":
@@ -217,7 +238,7 @@ def expand(pool: Pool, number: int) -> Polynomial:
         else:
             factors = [done[part] if op == "product" else 1 - done[part] for part in args]
             factors.sort(key=lambda p: len(p.terms))
-            whole = reduce(lambda p, q: p * q, factors)
+            whole = reduce(multiply, factors)
             done[at] = whole if op == "product" else 1 - whole
     return done[number]
 

@@ -51,6 +51,9 @@ MAX_TERMS = 20_000
 MAX_PRODUCTS = 2_000_000
 """a multiplication with more pairs of terms is refused"""
 
+MAX_COUNTED = 250_000
+"""products of terms that are summed over all deals"""
+
 Block = tuple[int, int]
 """bit mask of cards, bit mask of allowed values"""
 Partition = tuple[Block, ...]
@@ -243,9 +246,14 @@ def _triple(cards: Sequence[int], values: tuple[int, int, int], single: bool) ->
 
 
 def deals(p: Polynomial, deck: Deck) -> int:
-    """The sum of p over all deals: count(p * Hand) / 5!, for a p that does not depend on the order of the cards."""
+    """The sum of p over all deals: count(p * Hand) / 5!, for a p that does not depend on the order of the cards.
+
+    Raises `TooManyTerms` where p has so many terms that checking every hand is quicker.
+    """
     sizes = domain_sizes(deck)
     distinct = hand(deck).terms.items()
+    if len(p.terms) * len(distinct) > MAX_COUNTED:
+        raise TooManyTerms(f"{len(p.terms)} terms by {len(distinct)} of Hand: more than {MAX_COUNTED} products")
     total = sum(
         a * b * prod(map(_count_joined, left, right, sizes)) for left, a in p.terms.items() for right, b in distinct
     )
