@@ -209,7 +209,9 @@ def _transform(values: NDArray[Any]) -> None:
 
 def _check_holds(tables: Tables, hands: NDArray[Any], counts: NDArray[Any]) -> None:
     draws = np.array(tables.draws, counts.dtype)[list(HELD)]
-    sums = np.einsum("mrc->mr", counts)  # many times faster than sum(axis=2) over so short an axis
+    # Many times faster than sum(axis=2) over so short an axis. It cannot wrap: D is at most T, and the rows of T were
+    # added up in 64 bits when they were made.
+    sums = np.einsum("mrc->mr", counts)
     if counts.min(initial=0) >= 0 and (sums == draws[:, None]).all():
         return
     mask, row = np.argwhere((sums != draws[:, None]) | (counts < 0).any(axis=2))[0].tolist()
