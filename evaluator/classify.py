@@ -44,7 +44,7 @@ def _not_an_indicator(program: Program, number: int, cards: Sequence[int], value
     text = format_cards(program.rules.deck, cards)
     return DefinitionError(
         f"{win.name!r} takes the value {value} on {text}; a win is 0 or 1 on every hand",
-        win_key(number),
+        win_key(number, program.key),
         hint="where cases overlap, use | instead of +",
     )
 
@@ -71,6 +71,12 @@ def classify(program: Program, hands: NDArray[Any]) -> NDArray[np.uint8]:
     return highest(indicators(program, hands))
 
 
+def only(program: Program, numbers: Sequence[int]) -> Program:
+    """The program with some of its wins, in their order."""
+    rules = replace(program.rules, wins=tuple(program.rules.wins[number] for number in numbers))
+    return replace(program, rules=rules, wins=tuple(program.wins[number] for number in numbers))
+
+
 # --- which suits and places matter ------------------------------------------------------------------------------------
 
 
@@ -82,9 +88,10 @@ def suit_components(program: Program) -> tuple[tuple[int, ...], ...]:
     all hands are compared, up to `SEARCHED` of them, beyond which the suits are kept apart.
     """
     components: list[list[int]] = []
+    parts = [program] if program.bonuses is None else [program, program.bonuses]
     for suit in range(len(program.rules.deck.suits)):
         for component in components:
-            if _exchangeable(program, component[0], suit):
+            if all(_exchangeable(part, component[0], suit) for part in parts):
                 component.append(suit)
                 break
         else:
@@ -103,8 +110,7 @@ def _exchangeable(program: Program, i: int, j: int) -> bool:
     if not all(_same_polynomial(program, number, places, swapped) for number in ordered):
         return False
     kept = [number for number in range(len(wins)) if number not in ordered]
-    rules = replace(program.rules, wins=tuple(wins[number] for number in kept))
-    program = replace(program, rules=rules, wins=tuple(program.wins[number] for number in kept))
+    program = only(program, kept)
     rows = comb(deck.kinds + (HAND_SIZE - 1) * int(deck.copies.max() > 1), HAND_SIZE)
     if not kept or rows > SEARCHED:
         return not kept

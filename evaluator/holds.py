@@ -25,13 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, lcm
+from math import comb, factorial, lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.cards import Deck, format_cards
+from evaluator.ordered import ARRANGEMENTS, Arrangements, Ordered, arrange, corrections, place_counts
 from evaluator.symmetry import Classes, ProofError, copies_left, subset_rows
 
 TIE_BREAKS = ("lowest-mask", "least-variance", "most-variance")
@@ -64,33 +65,52 @@ class Tables:
     classes: Classes
     """the canonical hands"""
     outcomes: NDArray[np.uint8]
-    """(rows_5,): the win of each canonical hand; the number of wins is nothing"""
+    """(rows_5,): the win of each canonical hand, among those that ignore order; the number of wins is nothing"""
+    bonuses: NDArray[np.uint8]
+    """(rows_5,): the bonus of each deal; the number of bonuses is none"""
+    ordered: Ordered | None
+    """what the order of the cards changes; None in a game that ignores it"""
     counts: tuple[NDArray[Any], ...]
     """for k = 0..4, (rows_k, wins + 1) int32 or int64: T_k; T_5 is `outcomes`"""
+    deals: int
+    """C(N, 5) deals; 5! times as many where order matters"""
     draws: tuple[int, ...]
-    """for k = 0..5 cards held, C(N-5, 5-k): how many draws there are"""
+    """for k = 0..5 cards held, C(N-5, 5-k): how many draws there are; (5-k)! times as many where order matters"""
     cycle_factor: int
     """L, the least common multiple of the draws"""
     cycle: int
-    """C(N, 5) * L equally likely combinations of deal and draw"""
+    """deals * L equally likely combinations of deal and draw"""
     multipliers: tuple[int, ...]
     """for k = 0..5 cards held, L / draws: combinations of the cycle that one draw stands for"""
 
 
 @dataclass(frozen=True)
 class Block:
-    """All holds of consecutive canonical hands, for any number of paytables."""
+    """All holds of consecutive canonical hands, for any number of paytables.
+
+    Where order matters a hand has a row for each class of its arrangements, and masks are by place on the screen.
+    """
 
     start: int
-    """the first row"""
+    """the first canonical hand"""
     stop: int
-    """the row after the last; n = stop - start"""
-    rows: NDArray[np.int32]
-    """(32, n): for each mask, the row in T_k of the cards held"""
+    """the canonical hand after the last"""
+    hands: NDArray[Any]
+    """(n, 5): the cards of each row, ascending, or in their places"""
+    weights: NDArray[np.int64]
+    """(n,): how many deals the row stands for"""
+    outcomes: NDArray[np.uint8]
+    """(n,): what the row is as dealt"""
+    bonuses: NDArray[np.uint8]
+    """(n,): the bonus of the deal"""
     counts: NDArray[Any]
     """(32, n, wins + 1): D, draws that end in each outcome under each hold"""
     repeats: NDArray[np.uint32]
     """(n,): bit set of the masks that hold the same cards as a lower mask, so are no holds of their own"""
+    rows: NDArray[np.int32] | None
+    """(32, n): for each mask, the row in T_k of the cards held; None where order matters"""
+    arrangements: Arrangements | None
+    """the rows' classes of arrangements; None where order does not matter"""
 
 
 def exact_type(bound: int) -> type[Any]:
@@ -102,26 +122,37 @@ def exact_type(bound: int) -> type[Any]:
     return np.int64 if bound < 2**63 else object
 
 
-def draw_counts(deck: Deck) -> tuple[int, ...]:
-    """For 0 to 5 cards held, how many draws there are.
+def draw_counts(deck: Deck, ordered: bool = False) -> tuple[int, ...]:
+    """For 0 to 5 cards held, how many draws there are; in order, if `ordered`.
 
-    >>> draw_counts(Deck(jokers=1))
-    (1712304, 194580, 17296, 1128, 48, 1)
+    >>> draw_counts(Deck(jokers=1)), draw_counts(Deck(), ordered=True)[0]
+    ((1712304, 194580, 17296, 1128, 48, 1), 184072680)
     """
-    return tuple(comb(deck.size - 5, 5 - held) for held in range(6))
+    return tuple(comb(deck.size - 5, 5 - held) * (factorial(5 - held) if ordered else 1) for held in range(6))
 
 
-def cycle_factor(deck: Deck) -> int:
+def deal_count(deck: Deck, ordered: bool = False) -> int:
+    """How many deals there are; in order, if `ordered`."""
+    return deck.hands * (factorial(5) if ordered else 1)
+
+
+def cycle_factor(deck: Deck, ordered: bool = False) -> int:
     """L, the least common multiple of the numbers of draws: every hold is a choice among L, counted with multiplicity.
 
     >>> cycle_factor(Deck()), cycle_factor(Deck()) * Deck().hands
     (7669695, 19933230517200)
     """
-    return lcm(*draw_counts(deck))
+    return lcm(*draw_counts(deck, ordered))
 
 
-def build_tables(classes: Classes, outcomes: NDArray[Any], wins: int) -> Tables:
-    """T_0 to T_4 from the classification: `outcomes` is (rows_5,), 0 to `wins`.
+def build_tables(
+    classes: Classes,
+    outcomes: NDArray[Any],
+    wins: int,
+    bonuses: NDArray[np.uint8] | None = None,
+    ordered: Ordered | None = None,
+) -> Tables:
+    """T_0 to T_4 from the classification: `outcomes` is (rows_5,), 0 to `wins`; without `bonuses` there are none.
 
     Raises `ValueError` for outcomes that do not fit, `ProofError` when a table does not add up.
     """
@@ -139,10 +170,20 @@ def build_tables(classes: Classes, outcomes: NDArray[Any], wins: int) -> Tables:
         _check_table(deck, cards, table)
     # A count is at most C(N, 5), and so is every difference on the way of the transform.
     narrow = np.int32 if deck.hands < 2**31 else np.int64
-    draws, factor = draw_counts(deck), cycle_factor(deck)
-    multipliers = tuple(factor // number for number in draws)
-    tables = tuple(table.astype(narrow) for table in counts)
-    return Tables(classes, outcomes, tables, draws, factor, deck.hands * factor, multipliers)
+    in_order = ordered is not None
+    draws, factor, deals = draw_counts(deck, in_order), cycle_factor(deck, in_order), deal_count(deck, in_order)
+    return Tables(
+        classes,
+        outcomes,
+        np.zeros(len(outcomes), np.uint8) if bonuses is None else bonuses,
+        ordered,
+        tuple(table.astype(narrow) for table in counts),
+        deals,
+        draws,
+        factor,
+        deals * factor,
+        tuple(factor // number for number in draws),
+    )
 
 
 def _count_last(classes: Classes, outcomes: NDArray[np.uint8], wins: int) -> NDArray[np.int64]:
@@ -184,7 +225,10 @@ def _check_table(deck: Deck, cards: int, table: NDArray[np.int64]) -> None:
 
 
 def hold_block(tables: Tables, start: int, stop: int) -> Block:
-    """D for the canonical hands `start` to `stop`; `ProofError` names the hand and the hold that do not add up."""
+    """D for the canonical hands `start` to `stop`; `ProofError` names the hand and the hold that do not add up.
+
+    Where order matters this takes the memory of up to 120 rows a hand: ask for few hands at a time.
+    """
     hands = tables.classes.hands[5][start:stop]
     rows = subset_rows(tables.classes, hands)
     width, kind = tables.counts[0].shape[1], tables.counts[0].dtype
@@ -196,8 +240,34 @@ def hold_block(tables: Tables, start: int, stop: int) -> Block:
             np.take(tables.counts[HELD[mask]], rows[mask, at : at + step], axis=0, out=part[mask], mode="clip")
         part[31] = tables.outcomes[start + at : start + at + step][: part.shape[1], None] == np.arange(width)
         _transform(part)
-        _check_holds(tables, hands[at : at + step], part)
-    return Block(start, start + len(hands), rows, counts, _repeats(hands))
+        _check_holds(tables.classes.deck, draw_counts(tables.classes.deck), hands[at : at + step], part)
+    stop = start + len(hands)
+    weights, outcomes = tables.classes.weights[start:stop], tables.outcomes[start:stop]
+    bonuses = tables.bonuses[start:stop]
+    block = Block(start, stop, hands, weights, outcomes, bonuses, counts, _repeats(hands), rows, None)
+    return block if tables.ordered is None else _in_order(tables, tables.ordered, block)
+
+
+def _in_order(tables: Tables, ordered: Ordered, block: Block) -> Block:
+    """The block with a row for each class of arrangements, and draws in order."""
+    deck = tables.classes.deck
+    corrected = corrections(ordered, deck, block.hands)
+    rows = arrange(corrected)
+    counts = place_counts(ordered, corrected, rows, block.counts)
+    hands = block.hands[rows.hand[:, None], ARRANGEMENTS[rows.first]]
+    _check_holds(deck, tables.draws, hands, counts)
+    return Block(
+        block.start,
+        block.stop,
+        hands,
+        block.weights[rows.hand] * rows.size,
+        counts[31].argmax(axis=1).astype(np.uint8),
+        block.bonuses[rows.hand],
+        counts,
+        block.repeats[rows.hand],
+        None,
+        rows,
+    )
 
 
 def _transform(values: NDArray[Any]) -> None:
@@ -207,15 +277,14 @@ def _transform(values: NDArray[Any]) -> None:
         pairs[:, 0] -= pairs[:, 1]
 
 
-def _check_holds(tables: Tables, hands: NDArray[Any], counts: NDArray[Any]) -> None:
-    draws = np.array(tables.draws, counts.dtype)[list(HELD)]
+def _check_holds(deck: Deck, expected: Sequence[int], hands: NDArray[Any], counts: NDArray[Any]) -> None:
+    draws = np.array(expected, counts.dtype)[list(HELD)]
     # Many times faster than sum(axis=2) over so short an axis. It cannot wrap: D is at most T, and the rows of T were
     # added up in 64 bits when they were made.
     sums = np.einsum("mrc->mr", counts)
     if counts.min(initial=0) >= 0 and (sums == draws[:, None]).all():
         return
     mask, row = np.argwhere((sums != draws[:, None]) | (counts < 0).any(axis=2))[0].tolist()
-    deck = tables.classes.deck
     held = [card for i, card in enumerate(hands[row].tolist()) if mask >> i & 1]
     raise ProofError(
         f"{format_cards(deck, hands[row].tolist())}, holding {format_cards(deck, held) or 'nothing'}: "
@@ -231,24 +300,32 @@ def _repeats(hands: NDArray[Any]) -> NDArray[np.uint32]:
     return masks
 
 
-def hold_values(tables: Tables, block: Block, units: Sequence[int]) -> NDArray[Any]:
+def hold_values(
+    tables: Tables, block: Block, units: Sequence[int], deal_units: Sequence[int] | None = None
+) -> NDArray[Any]:
     """(32, n): the expected units of every hold times L, exact; int64, or object where that is not proven to hold.
 
-    `units` is what each outcome pays, integers, wins + 1 of them. Divided by the `multipliers` of the cards held, a
-    value is the sum of the units over the draws.
+    `units` is what each outcome pays, integers, wins + 1 of them; `deal_units`, if given, what each pays when all five
+    cards are held. Divided by the `multipliers` of the cards held, a value is the sum of the units over the draws.
     """
     width = tables.counts[0].shape[1]
-    if len(units) != width:
-        raise ValueError(f"expected units for {width} outcomes, found {len(units)}")
-    most = max(tables.classes.deck.hands, tables.cycle_factor) * max(1, *map(abs, units))
+    if len(units) != width or len(deal_units or units) != width:
+        raise ValueError(f"expected units for {width} outcomes, found {len(units)} and {len(deal_units or units)}")
+    most = max(tables.deals, tables.cycle_factor) * max(1, *map(abs, (*units, *(deal_units or ()))))
     paid = np.array(units, dtype=exact_type(most))
-    # The transform is linear: one number for a row of T instead of a number for each outcome.
-    worth = [table.astype(paid.dtype) @ paid for table in tables.counts]
-    values = np.empty(block.rows.shape, paid.dtype)
-    for mask in range(31):
-        values[mask] = worth[HELD[mask]][block.rows[mask]]
-    values[31] = paid[tables.outcomes[block.start : block.stop]]
-    _transform(values)
+    values = np.empty(block.counts.shape[:2], paid.dtype)
+    if block.rows is None:
+        for mask in range(32):
+            values[mask] = block.counts[mask].astype(paid.dtype, copy=False) @ paid
+    else:
+        # The transform is linear: one number for a row of T instead of a number for each outcome.
+        worth = [table.astype(paid.dtype) @ paid for table in tables.counts]
+        for mask in range(31):
+            values[mask] = worth[HELD[mask]][block.rows[mask]]
+        values[31] = paid[block.outcomes]
+        _transform(values)
+    if deal_units is not None:
+        values[31] = np.array(deal_units, paid.dtype)[block.outcomes]
     values *= np.array(tables.multipliers, paid.dtype)[list(HELD), None]
     return values
 

@@ -66,7 +66,7 @@ class Ordered:
     @property
     def patterns(self) -> int:
         """How many patterns there are."""
-        return self.containing[0].shape[1]
+        return int(self.containing[0].shape[1])
 
 
 def prepare_ordered(classes: Classes, base: NDArray[np.uint8], outcomes: NDArray[np.uint8]) -> Ordered:

@@ -13,8 +13,7 @@ values of rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -42,11 +41,12 @@ class Outcome:
     tied_deals: int
     """of these, deals with several optimal holds"""
     combinations: tuple[int, ...]
-    """(wins + 1): combinations that end in each outcome; the last is nothing"""
+    """(bonuses + 1) * lines: combinations by bonus of the deal and line. The lines are the outcomes, the last nothing;
+    then, where a hand held as dealt pays otherwise, the outcomes once more for such hands"""
     combinations_min: tuple[int, ...]
-    """(wins + 1): the fewest over all optimal strategies, for each outcome by itself"""
+    """(lines): the fewest over all optimal strategies, for each line by itself"""
     combinations_max: tuple[int, ...]
-    """(wins + 1): the most"""
+    """(lines): the most"""
     deal_combinations: tuple[int, ...]
     """(wins + 1): deals that are each outcome already"""
     hits: int
@@ -65,10 +65,29 @@ class Outcome:
     """sum over the deals of the square of L times the mean win of the deal"""
 
     @classmethod
-    def zero(cls, outcomes: int) -> Outcome:
-        """The sums over no rows, for wins + 1 `outcomes`."""
-        none = (0,) * outcomes
-        return cls(0, 0, 0, none, none, none, none, 0, 0, 0, 0, 0, 0, 0)
+    def zero(cls, outcomes: int, lines: int | None = None, cells: int | None = None) -> Outcome:
+        """The sums over no rows, for wins + 1 `outcomes`, so many lines, and lines times bonuses + 1 `cells`."""
+        lines = outcomes if lines is None else lines
+        per_line, per_cell = (0,) * lines, (0,) * (lines if cells is None else cells)
+        return cls(0, 0, 0, per_cell, per_line, per_line, (0,) * outcomes, 0, 0, 0, 0, 0, 0, 0)
+
+    @classmethod
+    def none_of(cls, paytable: Paytable) -> Outcome:
+        """The sums over no rows under a paytable."""
+        lines = len(line_units(paytable))
+        return cls.zero(len(paytable.pays), lines, lines * len(paytable.bonuses))
+
+    @property
+    def by_line(self) -> tuple[int, ...]:
+        """(lines): combinations of each line, whatever the bonus."""
+        lines = len(self.combinations_min)
+        return tuple(sum(self.combinations[line::lines]) for line in range(lines))
+
+    @property
+    def by_bonus(self) -> tuple[int, ...]:
+        """(bonuses + 1): combinations of each bonus, whatever the line."""
+        lines = len(self.combinations_min)
+        return tuple(sum(self.combinations[at : at + lines]) for at in range(0, len(self.combinations), lines))
 
     def __add__(self, other: Outcome) -> Outcome:
         pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
@@ -83,10 +102,8 @@ def _add(mine: Any, theirs: Any) -> Any:
 
 @dataclass(frozen=True)
 class Strategy:
-    """Optimal play of n consecutive canonical hands; masks refer to the cards of the row's hand."""
+    """Optimal play of the n rows of a block; masks refer to the cards of the row's hand."""
 
-    start: int
-    """the first row"""
     hold: NDArray[np.uint8]
     """(n,): the mask of the chosen hold"""
     optimal_holds: NDArray[np.uint32]
@@ -110,66 +127,95 @@ def certify_rows(
 
     Raises `ValueError` for pays that do not fit or an unknown rule, `ProofError` when the sums disagree.
     """
-    units, lines = paytable.units, np.arange(block.stop - block.start)
-    values = hold_values(tables, block, units)
+    rows = np.arange(len(block.weights))
+    values = hold_values(tables, block, paytable.units, paytable.deal_units)
     optimal = optimal_holds(values, block.repeats)
     tied = np.flatnonzero(optimal & (optimal - np.uint32(1)))
-    figures = _tied_figures(tables, block, units, tied)
+    figures = _tied_figures(tables, block, paytable, tied)
     hold = lowest_hold(optimal)
     hold[tied] = choose(optimal[tied], figures[..., -1], tie_break)
 
-    outcome = _sum_rows(tables, block, units, hold, values[hold, lines])
-    outcome = _spread(outcome, tables.classes.weights[block.start + tied], optimal[tied], hold[tied], figures)
+    outcome = _sum_rows(tables, block, paytable, hold, values[hold, rows])
+    outcome = _spread(outcome, block.weights[tied], optimal[tied], hold[tied], figures)
     held, per_draw = np.array(HELD), np.array(tables.multipliers, values.dtype)
     draws = np.array(tables.draws)[held[hold]]
-    numerator = values[hold, lines] // per_draw[held[hold]]
+    numerator = values[hold, rows] // per_draw[held[hold]]
     stake = paytable.scale * paytable.coins
     ev = (numerator / (draws.astype(exact_type(tables.draws[0] * stake)) * stake)).astype(np.float64)
     numerators = values // per_draw[held, None] if all_holds else None
-    return outcome, Strategy(block.start, hold, optimal, draws, numerator, ev, block.counts[hold, lines], numerators)
+    return outcome, Strategy(hold, optimal, draws, numerator, ev, block.counts[hold, rows], numerators)
 
 
-def _figures_of(units: Sequence[int], kind: type[Any]) -> NDArray[Any]:
-    """(wins + 1, wins + 3): from counts of outcomes to these counts, the hits, and the sum of squared wins."""
+def line_units(paytable: Paytable) -> tuple[int, ...]:
+    """What the lines of an `Outcome` pay, in units."""
+    return paytable.units + (paytable.deal_units or ())
+
+
+def _figures_of(paytable: Paytable, kind: type[Any], pat: bool) -> NDArray[Any]:
+    """(wins + 1, lines + 2): from counts of outcomes to those of lines, the hits, and the sum of squared wins.
+
+    With `pat` the counts are of hands held as dealt.
+    """
+    units = paytable.deal_units if pat and paytable.deal_units else paytable.units
     paid = np.array(units, dtype=object)
-    return np.column_stack([np.eye(len(units), dtype=object), paid > 0, paid * paid]).astype(kind)
+    lines = np.eye(len(units), dtype=object)
+    if paytable.deal_units:
+        lines = np.hstack([0 * lines, lines] if pat else [lines, 0 * lines])
+    return np.column_stack([lines, paid > 0, paid * paid]).astype(kind)
 
 
-def _tied_figures(tables: Tables, block: Block, units: Sequence[int], tied: NDArray[np.intp]) -> NDArray[Any]:
-    """(32, tied, wins + 3): combinations of each outcome, hits and squares for one deal, under each hold."""
-    kind = exact_type(tables.cycle_factor * max(1, *(unit * unit for unit in units)))
+def _tied_figures(tables: Tables, block: Block, paytable: Paytable, tied: NDArray[np.intp]) -> NDArray[Any]:
+    """(32, tied, lines + 2): combinations of each line, hits and squares for one deal, under each hold."""
+    kind = exact_type(tables.cycle_factor * max(1, *(unit * unit for unit in line_units(paytable))))
     per_draw = np.array(tables.multipliers, kind)[list(HELD)]
-    figures: NDArray[Any] = block.counts[:, tied].astype(kind) @ _figures_of(units, kind)
+    counts = block.counts[:, tied].astype(kind)
+    figures: NDArray[Any] = counts @ _figures_of(paytable, kind, pat=False)
+    figures[31] = counts[31] @ _figures_of(paytable, kind, pat=True)
+    figures[:, np.array(paytable.bonus_units)[block.bonuses[tied]] > 0, -2] = 0  # a deal with a bonus always pays
     figures *= per_draw[:, None, None]
     return figures
 
 
-def _sum_rows(
-    tables: Tables, block: Block, units: Sequence[int], hold: NDArray[np.uint8], best: NDArray[Any]
-) -> Outcome:
+def _sum_rows(tables: Tables, block: Block, paytable: Paytable, hold: NDArray[np.uint8], best: NDArray[Any]) -> Outcome:
     """The sums under the chosen holds, as if there were no ties."""
-    weights = tables.classes.weights[block.start : block.stop]
-    kind = exact_type(tables.cycle)  # no sum of combinations is above it
-    per_row = weights.astype(kind) * np.array(tables.multipliers, kind)[np.array(HELD)[hold]]
-    chosen = block.counts[hold, np.arange(len(hold))]
-    combinations = tuple(int(number) for number in per_row @ chosen.astype(kind))
-    deals, won = int(weights.sum()), sum(number * unit for number, unit in zip(combinations, units, strict=True))
-    means, exact_weights = best.astype(object), weights.astype(object)
-    if sum(combinations) != deals * tables.cycle_factor or won != means @ exact_weights:
+    weights, factor = block.weights, tables.cycle_factor
+    combinations = _combinations(tables, block, paytable, hold)
+    deals = int(weights.sum())
+    paid = [line + bonus for bonus in paytable.bonus_units for line in line_units(paytable)]
+    won = sum(number * unit for number, unit in zip(combinations, paid, strict=True))
+    bonus = np.array(paytable.bonus_units, dtype=object)[block.bonuses] * factor
+    means, exact_weights = best.astype(object) + bonus, weights.astype(object)
+    if sum(combinations) != deals * factor or won != means @ exact_weights:
         raise ProofError(
-            f"rows {block.start} to {block.stop}: {sum(combinations)} combinations win {won}; "
-            f"expected {deals * tables.cycle_factor} and {means @ exact_weights}"
+            f"canonical hands {block.start} to {block.stop}: {sum(combinations)} combinations win {won}; "
+            f"expected {deals * factor} and {means @ exact_weights}"
         )
-    outcomes = tables.outcomes[block.start : block.stop]
-    dealt = tuple(int(weights[outcomes == i].sum()) for i in range(len(units)))
-    hits = sum(number for number, unit in zip(combinations, units, strict=True) if unit > 0)
-    squares = sum(number * unit * unit for number, unit in zip(combinations, units, strict=True))
+    dealt = tuple(int(weights[block.outcomes == i].sum()) for i in range(len(paytable.pays)))
+    lines = len(line_units(paytable))
+    by_line = tuple(sum(combinations[line::lines]) for line in range(lines))
+    hits = sum(number for number, unit in zip(combinations, paid, strict=True) if unit > 0)
+    squares = sum(number * unit * unit for number, unit in zip(combinations, paid, strict=True))
     squared_means = int((means * means) @ exact_weights)
-    ranges = {"combinations_min": combinations, "combinations_max": combinations, "deal_combinations": dealt}
+    ranges = {"combinations_min": by_line, "combinations_max": by_line, "deal_combinations": dealt}
     return Outcome(
         len(hold), deals, 0, combinations, **ranges, hits=hits, hits_min=hits, hits_max=hits,
         squares=squares, squares_min=squares, squares_max=squares, squared_means=squared_means,
     )  # fmt: skip
+
+
+def _combinations(tables: Tables, block: Block, paytable: Paytable, hold: NDArray[np.uint8]) -> tuple[int, ...]:
+    """Combinations under the chosen holds, for each bonus and then each line."""
+    kind = exact_type(tables.cycle)  # no sum of combinations is above it
+    per_row = block.weights.astype(kind) * np.array(tables.multipliers, kind)[np.array(HELD)[hold]]
+    chosen = block.counts[hold, np.arange(len(hold))].astype(kind)
+    if paytable.deal_units:
+        pat = (hold == 31)[:, None]
+        chosen = np.hstack([np.where(pat, 0, chosen), np.where(pat, chosen, 0)])
+    combinations: list[int] = []
+    for bonus in range(len(paytable.bonuses)):
+        some = slice(None) if len(paytable.bonuses) == 1 else block.bonuses == bonus
+        combinations += [int(number) for number in per_row[some] @ chosen[some]]
+    return tuple(combinations)
 
 
 def _spread(
@@ -188,7 +234,13 @@ def _spread(
     # One row fits its type, the sum over rows need not.
     low = [int(exact_weights @ column) for column in least.T.astype(object)]
     high = [int(exact_weights @ column) for column in most.T.astype(object)]
-    return outcome + Outcome(
-        0, 0, int(weights.sum()), (0,) * len(outcome.combinations), tuple(low[:-2]), tuple(high[:-2]),
-        (0,) * len(outcome.combinations), 0, low[-2], high[-2], 0, low[-1], high[-1], 0,
-    )  # fmt: skip
+    return outcome + replace(
+        Outcome.zero(len(outcome.deal_combinations), len(low) - 2, len(outcome.combinations)),
+        tied_deals=int(weights.sum()),
+        combinations_min=tuple(low[:-2]),
+        combinations_max=tuple(high[:-2]),
+        hits_min=low[-2],
+        hits_max=high[-2],
+        squares_min=low[-1],
+        squares_max=high[-1],
+    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -44,6 +44,8 @@ class Rules:
     """head and formula, like ``("wild(a)", "same(aF){2}")``"""
     wins: tuple[Win, ...]
     """highest first: a hand is in the first win whose definition holds"""
+    bonuses: tuple[Win, ...] = ()
+    """what can be paid for the deal beside the draw, highest first, like `wins`"""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,23 @@ class Program:
     wins: tuple[int, ...]
     """the node of each win"""
     used: frozenset[str]
-    """the definitions that some win uses"""
+    """the definitions that some win or bonus uses"""
+    key: str = "win"
+    """where the wins stand in a game file"""
+    bonuses: Program | None = None
+    """the bonuses of the deal, as a program of their own"""
+
+
+@dataclass(frozen=True)
+class Progressive:
+    """A pay that grows: a meter."""
+
+    win: int
+    """number of the win that it is paid for"""
+    reset: Fraction
+    """credits at which it starts"""
+    rate: Fraction
+    """credits added to the meter per credit bet"""
 
 
 @dataclass(frozen=True)
@@ -69,21 +87,44 @@ class Paytable:
     """credits bet"""
     pays: tuple[Fraction, ...]
     """(W + 1): credits won for that bet, one per win, then for nothing"""
+    on_deal: tuple[Fraction, ...] | None = None
+    """(W + 1): what each pays instead when all five cards of the deal are held; None where that is the same"""
+    bonuses: tuple[Fraction, ...] = (Fraction(0),)
+    """(B + 1): credits won for the deal beside the draw, one per bonus, then for none of them"""
+    progressive: Progressive | None = None
+    """the pay that is a meter; `pays` has it at its reset"""
+    levels: bool = False
+    """whether this is one of several coin levels of a paytable"""
+
+    @property
+    def label(self) -> str:
+        """The name, with the coin level where there are several: ``9/6, 5 coins``."""
+        return f"{self.name}, {self.coins} coin{'s' if self.coins > 1 else ''}" if self.levels else self.name
 
     @cached_property
     def scale(self) -> int:
-        """The least common denominator of the pays."""
-        return lcm(*(pay.denominator for pay in self.pays))
+        """The least common denominator of everything that is paid."""
+        return lcm(*(pay.denominator for pay in (*self.pays, *(self.on_deal or ()), *self.bonuses)))
 
     @cached_property
     def units(self) -> tuple[int, ...]:
         """The pays times `scale`, as integers."""
         return tuple(int(pay * self.scale) for pay in self.pays)
 
+    @cached_property
+    def deal_units(self) -> tuple[int, ...] | None:
+        """The pays of hands held as dealt times `scale`; None where they are the same."""
+        return None if self.on_deal is None else tuple(int(pay * self.scale) for pay in self.on_deal)
 
-def win_key(number: int) -> str:
+    @cached_property
+    def bonus_units(self) -> tuple[int, ...]:
+        """The bonuses times `scale`."""
+        return tuple(int(pay * self.scale) for pay in self.bonuses)
+
+
+def win_key(number: int, key: str = "win") -> str:
     """Where the definition of a win stands in a game file; `number` counts from 0."""
-    return f"win[{number + 1}].when"
+    return f"{key}[{number + 1}].when"
 
 
 def compile_rules(rules: Rules) -> Program:
@@ -114,16 +155,23 @@ def compile_rules(rules: Rules) -> Program:
     if errors:
         raise Faults(errors + _win_errors(rules))
     binder = Binder(rules.deck, definitions)
-    wins = []
-    for number, win in enumerate(rules.wins):
-        where = win_key(number)
-        try:
-            wins.append(binder.bind(Definition("", (), parse(win.when, where), where, win.when)))
-        except DefinitionError as error:
-            errors.append(error)
+    wins = _bind(binder, rules.wins, "win", errors)
+    bonuses = _bind(binder, rules.bonuses, "bonus", errors)
     if errors:
         raise Faults(errors)
-    return Program(rules, binder.pool, tuple(wins), binder.used)
+    paid = Program(replace(rules, wins=rules.bonuses, bonuses=()), binder.pool, bonuses, binder.used, "bonus")
+    return Program(rules, binder.pool, wins, binder.used, bonuses=paid if bonuses else None)
+
+
+def _bind(binder: Binder, wins: Sequence[Win], key: str, errors: list[DefinitionError]) -> tuple[int, ...]:
+    nodes = []
+    for number, win in enumerate(wins):
+        where = win_key(number, key)
+        try:
+            nodes.append(binder.bind(Definition("", (), parse(win.when, where), where, win.when)))
+        except DefinitionError as error:
+            errors.append(error)
+    return tuple(nodes)
 
 
 def _win_errors(rules: Rules) -> list[DefinitionError]:

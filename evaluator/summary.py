@@ -8,13 +8,14 @@ mean of the variance within a deal. Irrational figures are given as decimals of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from evaluator.cards import Deck
 from evaluator.decimals import decimal_12, surd_12
-from evaluator.holds import cycle_factor
-from evaluator.payback import Outcome
+from evaluator.holds import cycle_factor, deal_count
+from evaluator.payback import Outcome, line_units
 from evaluator.rules import Paytable
 from evaluator.symmetry import ProofError
 
@@ -31,6 +32,10 @@ LINES = (3, 5, 10, 25, 50, 100)
 class WinSummary:
     """One outcome of the final hand."""
 
+    outcome: int
+    """number of the win or bonus; the last is nothing"""
+    on: str
+    """draw, deal (paid for a hand held as dealt) or bonus (paid for the deal, beside the draw)"""
     pays: Fraction
     """credits won, for the paytable's bet"""
     combinations: int
@@ -47,8 +52,8 @@ class WinSummary:
     """to the payback: credits won per credit bet"""
     share: Fraction | None
     """of the payback; None where nothing is paid at all"""
-    variance_contribution: Fraction
-    """probability * (credits won per credit bet - payback)^2"""
+    variance_contribution: Fraction | None
+    """probability * (credits won per credit bet - payback)^2; None where bonuses are paid beside"""
 
 
 @dataclass(frozen=True)
@@ -124,28 +129,26 @@ class Summary:
     lines: tuple[LinesSummary, ...]
     """for each number of lines"""
     wins: tuple[WinSummary, ...]
-    """for each outcome, in order; the last is nothing"""
+    """for each outcome, the last nothing; then for hands held as dealt, if they pay otherwise; then for bonuses"""
 
 
-def summarise(outcome: Outcome, deck: Deck, paytable: Paytable) -> Summary:
-    """All figures from the sums over all canonical hands of the deck.
+def summarise(outcome: Outcome, deck: Deck, paytable: Paytable, ordered: bool = False) -> Summary:
+    """All figures from the sums over all canonical hands of the deck, in a game where order matters if `ordered`.
 
     Raises `ProofError` when deals, combinations or contributions are not what they must add up to.
     """
-    factor = cycle_factor(deck)
-    cycle, stake = deck.hands * factor, paytable.scale * paytable.coins
-    _check_sums(outcome, deck, cycle)
-    won = sum(number * unit for number, unit in zip(outcome.combinations, paytable.units, strict=True))
-    payback = Fraction(won, cycle * stake)
-    second, low, high = (
-        Fraction(squares, cycle * stake**2) for squares in (outcome.squares, outcome.squares_min, outcome.squares_max)
-    )
+    deals, factor = deal_count(deck, ordered), cycle_factor(deck, ordered)
+    cycle, stake = deals * factor, paytable.scale * paytable.coins
+    _check_sums(outcome, deals, cycle)
+    cells = _cells(outcome, paytable, cycle)
+    payback, second = (sum((p * x**power for p, x in cells), Fraction(0)) for power in (1, 2))
+    low, high = (Fraction(squares, cycle * stake**2) for squares in (outcome.squares_min, outcome.squares_max))
     variance, square = second - payback**2, payback**2
-    between = Fraction(outcome.squared_means, deck.hands * (factor * stake) ** 2) - square
+    between = Fraction(outcome.squared_means, deals * (factor * stake) ** 2) - square
     wins = _win_summaries(outcome, paytable, cycle, payback)
-    if sum(win.contribution for win in wins) != payback or sum(win.variance_contribution for win in wins) != variance:
+    if sum(win.contribution for win in wins) != payback or second != Fraction(outcome.squares, cycle * stake**2):
         raise ProofError(f"contributions {[str(win.contribution) for win in wins]} do not add up to {payback}")
-    skewness, kurtosis = _higher_moments(wins, paytable.coins, payback, variance)
+    skewness, kurtosis = _higher_moments(cells, payback, variance)
     return Summary(
         deals=outcome.deals,
         cycle=cycle,
@@ -154,8 +157,8 @@ def summarise(outcome: Outcome, deck: Deck, paytable: Paytable) -> Summary:
         house_edge=1 - payback,
         hit_frequency=Fraction(outcome.hits, cycle),
         hit_frequency_range=(Fraction(outcome.hits_min, cycle), Fraction(outcome.hits_max, cycle)),
-        win_frequency=sum((win.probability for win in wins if win.pays > paytable.coins), Fraction(0)),
-        push_frequency=sum((win.probability for win in wins if win.pays == paytable.coins), Fraction(0)),
+        win_frequency=sum((p for p, x in cells if x > 1), Fraction(0)),
+        push_frequency=sum((p for p, x in cells if x == 1), Fraction(0)),
         variance=variance,
         variance_range=(low - square, high - square),
         variance_between=between,
@@ -171,11 +174,21 @@ def summarise(outcome: Outcome, deck: Deck, paytable: Paytable) -> Summary:
     )
 
 
-def _check_sums(outcome: Outcome, deck: Deck, cycle: int) -> None:
+def _cells(outcome: Outcome, paytable: Paytable, cycle: int) -> list[tuple[Fraction, Fraction]]:
+    """Probability, and credits won per credit bet, of everything that can happen: each bonus with each line."""
+    stake = paytable.scale * paytable.coins
+    paid = [line + bonus for bonus in paytable.bonus_units for line in line_units(paytable)]
+    return [
+        (Fraction(number, cycle), Fraction(unit, stake))
+        for number, unit in zip(outcome.combinations, paid, strict=True)
+    ]
+
+
+def _check_sums(outcome: Outcome, deals: int, cycle: int) -> None:
     """Everything was counted, once."""
     relations = (
-        ("deals", outcome.deals, deck.hands),
-        ("deals of all outcomes", sum(outcome.deal_combinations), deck.hands),
+        ("deals", outcome.deals, deals),
+        ("deals of all outcomes", sum(outcome.deal_combinations), deals),
         ("combinations", sum(outcome.combinations), cycle),
     )
     wrong = [f"{what}: {found}, expected {expected}" for what, found, expected in relations if found != expected]
@@ -183,9 +196,9 @@ def _check_sums(outcome: Outcome, deck: Deck, cycle: int) -> None:
         ("hits", outcome.hits_min, outcome.hits, outcome.hits_max),
         ("squares", outcome.squares_min, outcome.squares, outcome.squares_max),
         *zip(
-            (f"combinations of outcome {i}" for i in range(len(outcome.combinations))),
+            (f"combinations of line {i}" for i in range(len(outcome.combinations_min))),
             outcome.combinations_min,
-            outcome.combinations,
+            outcome.by_line,
             outcome.combinations_max,
             strict=True,
         ),
@@ -196,34 +209,41 @@ def _check_sums(outcome: Outcome, deck: Deck, cycle: int) -> None:
 
 
 def _win_summaries(outcome: Outcome, paytable: Paytable, cycle: int, payback: Fraction) -> tuple[WinSummary, ...]:
+    """Lines of the draw, of hands held as dealt, and bonuses."""
+    outcomes, lines = len(paytable.pays), outcome.by_line
+    factor = cycle // outcome.deals
+    rows = [(i % outcomes, ("draw", "deal")[i // outcomes], n) for i, n in enumerate(lines)]
+    rows += [(i, "bonus", n) for i, n in enumerate(outcome.by_bonus[:-1])]
+    pays = {"draw": paytable.pays, "deal": paytable.on_deal or (), "bonus": paytable.bonuses}
+    ranges = list(zip(outcome.combinations_min, outcome.combinations_max, strict=True))
     wins = []
-    for i, (pays, combinations) in enumerate(zip(paytable.pays, outcome.combinations, strict=True)):
-        probability, multiple = Fraction(combinations, cycle), Fraction(pays) / paytable.coins
+    for i, (number, on, combinations) in enumerate(rows):
+        probability, multiple = Fraction(combinations, cycle), pays[on][number] / paytable.coins
         wins.append(
             WinSummary(
-                pays=Fraction(pays),
+                outcome=number,
+                on=on,
+                pays=Fraction(pays[on][number]),
                 combinations=combinations,
-                combinations_range=(outcome.combinations_min[i], outcome.combinations_max[i]),
-                deal_combinations=outcome.deal_combinations[i],
+                combinations_range=ranges[i] if on != "bonus" else (combinations, combinations),
+                deal_combinations=combinations // factor if on == "bonus" else outcome.deal_combinations[number],
                 probability=probability,
                 one_in=1 / probability if combinations else None,
                 contribution=probability * multiple,
                 share=probability * multiple / payback if payback else None,
-                variance_contribution=probability * (multiple - payback) ** 2,
+                variance_contribution=probability * (multiple - payback) ** 2 if len(paytable.bonuses) == 1 else None,
             )
         )
     return tuple(wins)
 
 
 def _higher_moments(
-    wins: tuple[WinSummary, ...], coins: int, payback: Fraction, variance: Fraction
+    cells: Sequence[tuple[Fraction, Fraction]], payback: Fraction, variance: Fraction
 ) -> tuple[str | None, Fraction | None]:
     """Skewness and excess kurtosis."""
     if not variance:
         return None, None
-    third, fourth = (
-        sum((win.probability * (win.pays / coins - payback) ** power for win in wins), Fraction(0)) for power in (3, 4)
-    )
+    third, fourth = (sum((p * (x - payback) ** power for p, x in cells), Fraction(0)) for power in (3, 4))
     skewness = surd_12(0, third**2 / variance**3, 1 if third >= 0 else -1)
     return skewness, fourth / variance**2 - 3
 

@@ -73,7 +73,7 @@ def test_nothing_is_ever_paid():
     [
         ({"deals": 251}, "deals: 251, expected 252"),
         ({"deal_combinations": (100, 151)}, "deals of all outcomes: 251, expected 252"),
-        ({"combinations": (1, 1)}, r"combinations: 2, expected 2520; combinations of outcome 0: 1 is not in 5 … 5"),
+        ({"combinations": (1, 1)}, r"combinations: 2, expected 2520; combinations of line 0: 1 is not in 5 … 5"),
         ({"squares_max": 7}, "squares: 80 is not in 80 … 7"),
         ({"squares": 81, "squares_max": 81}, "do not add up"),
     ],
