@@ -83,7 +83,7 @@ def _classify(
     program: Program, classes: Classes, found: NDArray[np.bool_], ordered: Sequence[int]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8] | None, tuple[DealCount, ...], NDArray[np.bool_]]:
     """The win of each canonical hand by what ignores order, and by arrangement if order matters; counts; who takes."""
-    wins = len(found)
+
     if not ordered:
         outcomes = highest(found)
         return outcomes, None, deal_counts(found, classes.weights), _takes(found, outcomes)
