@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from evaluator import handcode
 from evaluator.cards import STANDARD_FACES, STANDARD_SUITS, CardError, Deck
 from evaluator.language import DefinitionError
 from evaluator.rules import Faults, Paytable, Rules, Win, compile_rules
@@ -84,7 +85,11 @@ class _Deck(_Section):
 
 class _Win(_Section):
     name: str = Field(min_length=1)
-    when: str
+    when: str | None = None
+    code: int | None = None
+    core: str | None = None
+    major: Any = None
+    minor: Any = None
 
 
 class _Paytable(_Section):
@@ -123,6 +128,8 @@ class Game:
     """paytable name -> where it is published or played"""
     homes: Mapping[str, str] = field(default_factory=dict, compare=False)
     """definition head -> the file that it stands in"""
+    keys: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """where a formula would stand -> the key of the hand code that stands there instead"""
 
     @property
     def slug(self) -> str:
@@ -169,7 +176,7 @@ def load_game(path: str | Path) -> Game:
         raise ConfigError(faults)
     definitions, homes = _definitions(Path(path), model, faults, ())
     deck = _deck(str(path), model.deck, faults)
-    wins = tuple(Win(win.name, win.when) for win in model.win)
+    wins = tuple(_win(str(path), place, win, deck, faults) for place, win in enumerate(model.win))
     _check_names(str(path), model, faults)
     paytables = tuple(
         table
@@ -179,7 +186,13 @@ def load_game(path: str | Path) -> Game:
     if deck is None:
         raise ConfigError(faults)
     rules = Rules(deck, tuple(definitions.items()), wins)
-    game = Game(model.name, str(path), rules, paytables, {n: s.source for n, s in model.paytable.items()}, homes)
+    keys = {
+        key_path(["win", place, "when"]): key_path(["win", place, "core" if win.code is None else "code"])
+        for place, win in enumerate(model.win)
+        if win.when is None
+    }
+    sources = {name: section.source for name, section in model.paytable.items()}
+    game = Game(model.name, str(path), rules, paytables, sources, homes, keys)
     try:
         used = compile_rules(rules).used
         kept = tuple((head, text) for head, text in rules.definitions if head.split("(")[0].strip() in used)
@@ -197,7 +210,7 @@ def formula_faults(game: Game, errors: Iterable[DefinitionError]) -> list[Fault]
     for error in errors:
         home = game.homes.get(error.where.removeprefix("define."), game.file)
         key, error_text = (
-            error.where,
+            game.keys.get(error.where, error.where),
             DefinitionError(error.message, "", error.text, error.line, error.column, error.hint),
         )
         if error.where.startswith("define."):
@@ -294,6 +307,26 @@ def _deck(file: str, section: _Deck, faults: list[Fault]) -> Deck | None:
     except CardError as problem:
         faults += [Fault(file, "deck", message) for message in str(problem).split("; ")]
     return None
+
+
+def _win(file: str, place: int, section: _Win, deck: Deck | None, faults: list[Fault]) -> Win:
+    """The win; a hand code becomes the formula that it means. In its place stands `NEVER` where something is wrong."""
+    code = section.model_dump(include={"code", "core", "major", "minor"}, exclude_none=True)
+    ways = [key for key in ("when", "code", "core") if getattr(section, key) is not None]
+    stray = [key for key in ("major", "minor") if key in code and "core" not in code]
+    if len(ways) != 1:
+        message = f"expected one of when, code and core; found {' and '.join(ways) or 'none'}"
+        faults.append(Fault(file, key_path(["win", place]), message))
+    faults += [Fault(file, key_path(["win", place, key]), "goes with core, which is missing") for key in stray]
+    if len(ways) == 1 and section.when is not None:
+        return Win(section.name, section.when)
+    if len(ways) == 1 and not stray and deck is not None:
+        try:
+            return Win(section.name, handcode.meaning(deck, **code))
+        except handcode.HandCodeError as problem:
+            key = "deck" if problem.part == "deck" else key_path(["win", place, problem.part])
+            faults.append(Fault(file, key, problem.message))
+    return Win(section.name, handcode.NEVER)
 
 
 def _check_names(file: str, model: _Game, faults: list[Fault]) -> None:
