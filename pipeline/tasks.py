@@ -13,6 +13,7 @@ from evaluator.language import DefinitionError
 from evaluator.payback import certify_rows
 from evaluator.rules import Faults, Rules
 from evaluator.solve import Solved, order_warnings, solve
+from evaluator.symmetry import TooManyClasses
 from pipeline.config import ConfigError, Fault
 from pipeline.plan import Entry, Plan, Task, part_path, read_plan
 from pipeline.store import PLAN, Receipt, read_part, write_part
@@ -52,6 +53,8 @@ def survey(entry: Entry) -> Survey:
         result = solved(entry.rules)
     except Faults as problem:
         return Survey(problem.errors, (), ())
+    except TooManyClasses as problem:
+        return Survey((), (), (), str(problem))
     return Survey((), result.deals, tuple(tuple(order_warnings(result, table)) for table in entry.paytables))
 
 
