@@ -4,14 +4,14 @@ A code is ``core << 26 | major << 13 | minor``. The core is the kind of hand, no
 flush included); major and minor are sets of faces, bit 0 the deuce and bit 12 the ace. A dealt hand has a code too,
 with at most one face in each set:
 
-==========================================  ======================================  ====================
-core                                        major                                   minor
-==========================================  ======================================  ====================
-one pair, three of a kind, four of a kind   the face of the pair, three or four     of four: the kicker
-straight flush                              the high card; the five of A 2 3 4 5
-nothing, two pair, straight, flush, full
-house
-==========================================  ======================================  ====================
+=================================================  =====================================  ==========
+core                                               major                                  minor
+=================================================  =====================================  ==========
+one pair, three of a kind                          the face of the pair or the three
+four of a kind                                     the face of the four                   the kicker
+straight flush                                     the high card; of A 2 3 4 5 the five
+nothing, two pair, straight, flush, full house
+=================================================  =====================================  ==========
 
 A hand matches a line of a paytable when the cores are equal and the hand's faces lie within the line's sets. Where a
 hand has no face, the set of the line does not matter. The core is the highest that fits: a line for one pair matches
@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.binding import windows
-from evaluator.cards import ALIASES, STANDARD_FACES, CardError, Deck
+from evaluator.cards import ALIASES, STANDARD_FACES, Deck
 from evaluator.polynomial import HAND_SIZE
 
 T = TypeVar("T")
@@ -52,10 +52,10 @@ FIVE = STANDARD_FACES.index("5")
 
 
 class HandCodeError(ValueError):
-    """A hand code that cannot be."""
+    """A hand code that cannot be, or a deck that has none."""
 
     part: str
-    """which is wrong: code, core, major or minor"""
+    """which is wrong: code, core, major, minor or deck"""
     message: str
     """what is wrong with it"""
 
@@ -197,10 +197,11 @@ def describe(code: HandCode) -> str:
 
 
 def check_deck(deck: Deck) -> None:
-    """Raise `CardError` for a deck in which hand codes mean nothing: other faces than the standard 13, or jokers."""
+    """Raise `HandCodeError` for a deck that hand codes do not fit: other faces than the standard 13, or jokers."""
     if deck.faces != STANDARD_FACES or deck.jokers:
         found = " ".join(deck.faces) + f" and {deck.jokers} jokers" * (deck.jokers > 0)
-        raise CardError(f"hand codes need the faces {' '.join(STANDARD_FACES)} and no joker; the deck has {found}")
+        wanted = f"the faces {' '.join(STANDARD_FACES)} and no joker"
+        raise HandCodeError("deck", f"hand codes need {wanted}; the deck has {found}")
 
 
 def _by_neighbours() -> NDArray[np.int64]:
@@ -226,7 +227,7 @@ NEIGHBOURS = _by_neighbours()
 def score(hands: NDArray[Any], deck: Deck) -> NDArray[np.int64]:
     """The codes of dealt hands.
 
-    hands: (n, 5) card numbers in any order. Returns (n,) packed codes. Raises `CardError` for a deck without the
+    hands: (n, 5) card numbers in any order. Returns (n,) packed codes. Raises `HandCodeError` for a deck without the
     standard faces.
 
     >>> from evaluator.cards import parse_hand
@@ -277,7 +278,7 @@ NEVER = "0"
 def formula(code: HandCode, deck: Deck) -> str:
     """What a line means, in the text language and without other definitions: 1 for the hands that it matches.
 
-    It is `NEVER` where a set that matters is empty. Raises `CardError` for a deck without the standard faces.
+    It is `NEVER` where a set that matters is empty. Raises `HandCodeError` for a deck without the standard faces.
 
     >>> formula(from_words("four of a kind", "A", "2-4"), Deck())
     'some(a,b,c,d,e: same(aF,bF,cF,dF){A} & same(eF){2-4})'
@@ -310,6 +311,21 @@ def formula(code: HandCode, deck: Deck) -> str:
         kicker = f"{{{format_faces(code.minor)}}}"
         meaning[QUADS] = f"some(a,b,c,d,e: same(aF,bF,cF,dF){faces} & same(eF){kicker})"
     return meaning[code.core]
+
+
+def meaning(
+    deck: Deck, code: int | None = None, core: object = None, major: object = None, minor: object = None
+) -> str:
+    """The formula of a line given as an integer or in words; raises `HandCodeError`, also where no hand can match.
+
+    >>> meaning(Deck(), code=0x1FFFFFFF) == meaning(Deck(), core="four of a kind")
+    True
+    """
+    line = from_words(core, major, minor) if code is None else unpack(code)
+    text = formula(line, deck)
+    if text == NEVER:
+        raise HandCodeError("core" if code is None else "code", f"no hand can match {describe(line)}")
+    return text
 
 
 def _with(some: str, faces: str) -> str:

@@ -361,7 +361,8 @@ def _fill(
     total = 0
     for card in _card_terms(deck, [place]):
         if (joined := join(term, card)) is not None:
-            total += _fill(joined, later, [*blocks, (_triple([place], (ALL, ALL, ALL), False), 1)], deck, sizes)
+            alone: Partition = ((1 << place, ALL),)
+            total += _fill(joined, later, [*blocks, ((alone, alone, alone), 1)], deck, sizes)
     for i, (block, size) in enumerate(blocks):
         same = _same_card(block, place)
         if (joined := join(term, same)) is not None:

@@ -16,11 +16,11 @@ from evaluator.holds import HELD, hold_block, hold_values, lowest_hold, optimal_
 from evaluator.rules import Faults, Paytable
 from evaluator.solve import Solved
 from evaluator.symmetry import TooManyClasses, locate
-from pipeline.certify import Run, make_plan
-from pipeline.certify import certify as carry_out
 from pipeline.config import ConfigError, Fault, Game, formula_faults, load_game, slug
 from pipeline.execute import Executor, Serial
 from pipeline.plan import ROWS_PER_PART
+from pipeline.run import Run, make_plan
+from pipeline.run import certify as carry_out
 from pipeline.strategy import NOTHING
 from pipeline.tasks import solved
 
@@ -69,7 +69,7 @@ def certify(
 
     `executor` makes the context in which tasks run; by default they run one after the other in this process, and
     ``lambda: pipeline.cluster.local_cluster(2)`` runs them on two local workers. Raises `ConfigError` for wrong games,
-    `pipeline.certify.Refused` for a directory that holds something else, `Incomplete` where the run can be resumed.
+    `pipeline.run.Refused` for a directory that holds something else, `Incomplete` where the run can be resumed.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

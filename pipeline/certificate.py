@@ -13,7 +13,7 @@ from evaluator.rules import Paytable
 from evaluator.summary import Summary, WinSummary, summarise
 from pipeline.manifest import FORMAT
 from pipeline.plan import Plan
-from pipeline.strategy import NOTHING, Column, arrow_schema
+from pipeline.strategy import NOTHING, Column, arrow_array, arrow_schema
 
 Certificate = dict[str, Any]
 """the content of certificate.json"""
@@ -146,7 +146,7 @@ def wins_table(content: Certificate) -> pa.Table:
         [float(Fraction(win["probability"])) for win in wins],
         [float(Fraction(win["contribution"])) for win in wins],
     ]
-    arrays = [pa.array(column, spec.type) for column, spec in zip(values, WIN_COLUMNS, strict=True)]
+    arrays = [arrow_array(column, spec.type) for column, spec in zip(values, WIN_COLUMNS, strict=True)]
     return pa.Table.from_arrays(arrays, schema=arrow_schema(WIN_COLUMNS))
 
 

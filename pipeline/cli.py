@@ -62,8 +62,8 @@ def _explain(problem: Exception) -> tuple[int, str]:
     from evaluator.cards import CardError
     from evaluator.rules import Faults
     from evaluator.symmetry import TooManyClasses
-    from pipeline.certify import Altered, Incomplete, Refused
     from pipeline.config import ConfigError
+    from pipeline.run import Altered, Incomplete, Refused
     from pipeline.store import InUse
 
     if isinstance(problem, (ConfigError, CardError, Refused, Faults, TooManyClasses)):
@@ -176,9 +176,9 @@ def certify(
     --scheduler-file, DASK_SCHEDULER_ADDRESS or --serial, the work is done by
     local worker processes.
     """
-    from pipeline.certify import certify as carry_out
-    from pipeline.certify import make_plan
     from pipeline.plan import ROWS_PER_PART
+    from pipeline.run import certify as carry_out
+    from pipeline.run import make_plan
 
     executor = _executor(workers, scheduler, scheduler_file, serial)
     chosen = _chosen(games, paytables, pays)

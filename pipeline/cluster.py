@@ -7,7 +7,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+import dask
+from dask.utils import parse_timedelta
 from distributed import Client, KilledWorker, LocalCluster, as_completed
+from distributed.client import FutureCancelledError
 
 from pipeline.execute import Argument, Failure, Result
 
@@ -52,6 +55,9 @@ class Cluster:
                 result: Result | Failure = future.result()
             except KilledWorker as problem:
                 result = Failure(f"its worker died {problem.allowed_failures + 1} times")
+            except FutureCancelledError:
+                reason = "the Dask scheduler is gone; what is done is on disk, --resume goes on"
+                raise Unreachable(f"{self.name}: {reason}") from None
             future.release()
             for more in submit():
                 pool.add(more)
@@ -76,9 +82,14 @@ def local_cluster(workers: int) -> Iterator[Cluster]:
 
 
 @contextmanager
-def remote_cluster(address: str | None, scheduler_file: str | None, timeout: float = 30) -> Iterator[Cluster]:
-    """The workers of a scheduler that runs already; raises `Unreachable` without a scheduler or without workers."""
+def remote_cluster(address: str | None, scheduler_file: str | None) -> Iterator[Cluster]:
+    """The workers of a scheduler that runs already; raises `Unreachable` without a scheduler or without workers.
+
+    Waits as long for either as Dask's setting `distributed.comm.timeouts.connect` says, 30 s unless it is changed, by
+    ``DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT=5s`` for example.
+    """
     where = address or scheduler_file
+    timeout = parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"))
     try:
         client = Client(address=address, scheduler_file=scheduler_file, timeout=timeout)
     except (OSError, TimeoutError, ValueError) as problem:

@@ -14,12 +14,17 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from evaluator import handcode
 from evaluator.cards import STANDARD_FACES, STANDARD_SUITS, CardError, Deck
 from evaluator.language import DefinitionError
 from evaluator.rules import Faults, Paytable, Rules, Win, compile_rules
+from evaluator.solve import solve
+from evaluator.symmetry import TooManyClasses
 
 M = TypeVar("M", bound=BaseModel)
 
+RESERVED = ("report", "attestations")
+"""folders of a run directory that are no games"""
 MAX_PAY = 10**12
 """credits; no paytable in the world comes near"""
 
@@ -84,7 +89,11 @@ class _Deck(_Section):
 
 class _Win(_Section):
     name: str = Field(min_length=1)
-    when: str
+    when: str | None = None
+    code: int | None = None
+    core: str | None = None
+    major: Any = None
+    minor: Any = None
 
 
 class _Paytable(_Section):
@@ -123,11 +132,18 @@ class Game:
     """paytable name -> where it is published or played"""
     homes: Mapping[str, str] = field(default_factory=dict, compare=False)
     """definition head -> the file that it stands in"""
+    keys: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """where a formula would stand -> the key of the hand code that stands there instead"""
 
     @property
     def slug(self) -> str:
         """The name as a folder: ``jacks-or-better``."""
         return slug(self.name)
+
+    def source(self, paytable: str) -> str:
+        """Where a paytable is published, also one whose pays and name `with_pays` has changed; may be empty."""
+        names = [name for name in self.sources if paytable == name or paytable.startswith(name + ", ")]
+        return self.sources[max(names, key=len)] if names else ""
 
 
 def slug(name: str) -> str:
@@ -165,11 +181,11 @@ def load_game(path: str | Path) -> Game:
     """
     faults: list[Fault] = []
     model = _read(Path(path), _Game, faults)
-    if not isinstance(model, _Game):
+    if model is None:
         raise ConfigError(faults)
     definitions, homes = _definitions(Path(path), model, faults, ())
     deck = _deck(str(path), model.deck, faults)
-    wins = tuple(Win(win.name, win.when) for win in model.win)
+    wins = tuple(_win(str(path), place, win, deck, faults) for place, win in enumerate(model.win))
     _check_names(str(path), model, faults)
     paytables = tuple(
         table
@@ -179,13 +195,23 @@ def load_game(path: str | Path) -> Game:
     if deck is None:
         raise ConfigError(faults)
     rules = Rules(deck, tuple(definitions.items()), wins)
-    game = Game(model.name, str(path), rules, paytables, {n: s.source for n, s in model.paytable.items()}, homes)
+    keys = {
+        key_path(["win", place, "when"]): key_path(["win", place, "core" if win.code is None else "code"])
+        for place, win in enumerate(model.win)
+        if win.when is None
+    }
+    sources = {name: section.source for name, section in model.paytable.items()}
+    game = Game(model.name, str(path), rules, paytables, sources, homes, keys)
     try:
         used = compile_rules(rules).used
         kept = tuple((head, text) for head, text in rules.definitions if head.split("(")[0].strip() in used)
         game = replace(game, rules=replace(rules, definitions=kept))
+        if faults:
+            solve(rules)  # for what only the cards show, so that it is reported with the rest
     except Faults as problem:
         faults += formula_faults(game, problem.errors)
+    except TooManyClasses as problem:
+        faults.append(Fault(str(path), "deck", str(problem)))
     if faults:
         raise ConfigError(faults)
     return game
@@ -197,7 +223,7 @@ def formula_faults(game: Game, errors: Iterable[DefinitionError]) -> list[Fault]
     for error in errors:
         home = game.homes.get(error.where.removeprefix("define."), game.file)
         key, error_text = (
-            error.where,
+            game.keys.get(error.where, error.where),
             DefinitionError(error.message, "", error.text, error.line, error.column, error.hint),
         )
         if error.where.startswith("define."):
@@ -208,17 +234,43 @@ def formula_faults(game: Game, errors: Iterable[DefinitionError]) -> list[Fault]
 
 def _read(path: Path, model: type[M], faults: list[Fault]) -> M | None:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        data = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=_decimal)
     except OSError as problem:
         faults.append(Fault(str(path), "", f"cannot be read: {problem.strerror or problem}"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:  # not TOML, not UTF-8, or an integer of thousands of digits
         faults.append(Fault(str(path), "", f"is not TOML: {problem}"))
     else:
-        try:
-            return model.model_validate(data)
-        except ValidationError as problem:
-            faults += [_schema_fault(str(path), error, model) for error in problem.errors()]
+        return _validate(path, model, data, faults)
     return None
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except ArithmeticError:
+        raise ValueError(f"{text!r} is out of all bounds") from None
+
+
+def _validate(path: Path, model: type[M], data: dict[str, Any], faults: list[Fault]) -> M | None:
+    """The file as a model. Unknown keys and wrong pays become faults and are put aside, for the rest to be checked."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as problem:
+        errors = problem.errors()
+    faults += [_schema_fault(str(path), error, model) for error in errors]
+    for error in errors:
+        *outer, key = error["loc"]
+        section: Any = data
+        for part in outer:
+            section = section[part]
+        if error["type"] == "extra_forbidden":
+            del section[key]
+        elif error["type"] == "value_error":
+            section[key] = 0
+    try:
+        return model.model_validate(data)
+    except ValidationError:
+        return None
 
 
 def _schema_fault(file: str, error: Any, model: type[BaseModel]) -> Fault:
@@ -253,7 +305,9 @@ def _definitions(
     homes: dict[str, str] = {}
     for entry in library.include:
         target = path.parent / entry
-        if target.resolve() in [path.resolve(), *chain]:
+        if not target.is_file():
+            faults.append(Fault(str(path), "include", f"there is no file {entry!r}"))
+        elif target.resolve() in [path.resolve(), *chain]:
             faults.append(Fault(str(path), "include", f"{entry!r} includes itself through this file"))
         elif (included := _read(target, _Library, faults)) is not None:
             more, more_homes = _definitions(target, included, faults, (*chain, path.resolve()))
@@ -292,14 +346,36 @@ def _deck(file: str, section: _Deck, faults: list[Fault]) -> Deck | None:
     try:
         return Deck(tuple(section.faces), tuple(section.suits), section.decks, section.jokers, tuple(section.extra))
     except CardError as problem:
-        faults += [Fault(file, "deck", message) for message in str(problem).split("; ")]
+        faults += [Fault(file, "deck", message) for message in re.split(r"; (?!found )", str(problem))]
     return None
+
+
+def _win(file: str, place: int, section: _Win, deck: Deck | None, faults: list[Fault]) -> Win:
+    """The win; a hand code becomes the formula that it means. In its place stands `NEVER` where something is wrong."""
+    code = section.model_dump(include={"code", "core", "major", "minor"}, exclude_none=True)
+    ways = [key for key in ("when", "code", "core") if getattr(section, key) is not None]
+    stray = [key for key in ("major", "minor") if key in code and "core" not in code]
+    if len(ways) != 1:
+        message = f"expected one of when, code and core; found {' and '.join(ways) or 'none'}"
+        faults.append(Fault(file, key_path(["win", place]), message))
+    faults += [Fault(file, key_path(["win", place, key]), "goes with core, which is missing") for key in stray]
+    if len(ways) == 1 and section.when is not None:
+        return Win(section.name, section.when)
+    if len(ways) == 1 and not stray and deck is not None:
+        try:
+            return Win(section.name, handcode.meaning(deck, **code))
+        except handcode.HandCodeError as problem:
+            key = "deck" if problem.part == "deck" else key_path(["win", place, problem.part])
+            faults.append(Fault(file, key, problem.message))
+    return Win(section.name, handcode.NEVER)
 
 
 def _check_names(file: str, model: _Game, faults: list[Fault]) -> None:
     """Names that are used twice, or that would share a folder or a column."""
     if not model.paytable:
         faults.append(Fault(file, "paytable", "there is no paytable; expected at least one"))
+    if slug(model.name) in RESERVED:
+        faults.append(Fault(file, "name", f"{model.name!r} is the name of a folder of every run; choose another"))
     for key, names in (("win", [win.name for win in model.win]), ("paytable", list(model.paytable))):
         seen: dict[str, str] = {"nothing": "nothing"} if key == "win" else {}
         for place, name in enumerate(names):

@@ -17,6 +17,8 @@ from pipeline.manifest import FORMAT, canonical_text, identity, software
 
 ROWS_PER_PART = 16_384
 """canonical hands in a part, unless the command says otherwise"""
+MOST_LETTERS = 200
+"""of a folder's name; file systems allow 255"""
 TASK_CELLS = 1_000_000
 """rows times paytables that one task computes at most, unless one part has more: about three seconds"""
 
@@ -73,6 +75,12 @@ class Plan:
         if twice:
             raise ConfigError(
                 Fault("", folder, "two paytables share this folder; rename one of them") for folder in sorted(twice)
+            )
+        long = [folder for folder in folders if max(map(len, folder.split("/"))) > MOST_LETTERS]
+        if long:
+            raise ConfigError(
+                Fault("", folder, f"the name of a folder has at most {MOST_LETTERS} letters; take a shorter name")
+                for folder in long
             )
 
     @cached_property

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from evaluator.cards import Deck
 from evaluator.holds import Tables
 from evaluator.payback import Strategy
 from evaluator.rules import Paytable, Rules
@@ -57,32 +58,46 @@ def columns(rules: Rules, paytable: Paytable, all_holds: bool = False) -> tuple[
     )
 
 
-def hand_texts(tables: Tables, start: int, stop: int) -> tuple[pa.Array, list[pa.Array]]:
-    """The text of the hands `start` to `stop`, and the texts of their first to fifth cards."""
-    deck = tables.classes.deck
-    names = pa.array(deck.names, pa.string())
-    cards = [names.take(pa.array(column)) for column in tables.classes.hands[5][start:stop].T]
-    return pc.binary_join_element_wise(*cards, " "), cards
+def card_letters(deck: Deck, hands: NDArray[Any]) -> NDArray[np.uint8]:
+    """(n, 5) card numbers to (n, 5, longest name) UTF-8 bytes, zeros after the end of a name."""
+    names = np.array([name.encode() for name in deck.names])
+    letters: NDArray[np.uint8] = names.view(np.uint8).reshape(len(names), -1)[hands]
+    return letters
 
 
-def strategy_table(
-    tables: Tables, rules: Rules, paytable: Paytable, strategy: Strategy, texts: tuple[pa.Array, list[pa.Array]]
-) -> pa.Table:
-    """The Arrow table of some rows; `texts` are those of `hand_texts` for the same rows."""
-    start, stop = strategy.start, strategy.start + len(strategy.hold)
-    hands = tables.classes.hands[5][start:stop]
-    hand, cards = texts
-    held = [
-        pc.if_else(pa.array((strategy.hold >> i & 1).astype(bool)), pc.binary_join_element_wise(card, "", " "), "")
-        for i, card in enumerate(cards)
-    ]
-    values: list[Any] = [hand, *hands.T, tables.classes.weights[start:stop], strategy.hold]
-    values += [pc.ascii_rtrim_whitespace(pc.binary_join_element_wise(*held, ""))]
+def card_texts(letters: NDArray[np.uint8], kept: NDArray[np.bool_]) -> pa.Array:
+    """The text of the cards `kept`, (n, 5), of hands with these `card_letters`.
+
+    >>> card_texts(card_letters(Deck(), np.array([[0, 5, 10, 15, 20]])), np.array([[1, 0, 1, 0, 0]], bool)).to_pylist()
+    ['2c 4h']
+    """
+    count, cards, longest = letters.shape
+    cells = np.zeros((count, cards, 1 + longest), np.uint8)
+    cells[..., 0] = kept & (kept.cumsum(axis=1) > 1)  # a space before each card but the first
+    cells[..., 0] *= ord(" ")
+    np.multiply(letters, kept[..., None], out=cells[..., 1:])
+    written = cells.reshape(count, -1) != 0
+    ends = np.zeros(count + 1, np.int32)
+    np.cumsum(np.count_nonzero(written, axis=1), out=ends[1:])
+    return pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(cells.reshape(count, -1)[written]))
+
+
+def strategy_table(tables: Tables, rules: Rules, paytable: Paytable, strategy: Strategy) -> pa.Table:
+    """The Arrow table of the rows of a strategy."""
+    rows = slice(strategy.start, strategy.start + len(strategy.hold))
+    hands = tables.classes.hands[5][rows]
+    letters = card_letters(tables.classes.deck, hands)
+    held = (strategy.hold[:, None] >> np.arange(5, dtype=np.uint8) & 1).astype(bool)
+    values: list[Any] = [card_texts(letters, np.ones_like(held)), *hands.T]
+    values += [tables.classes.weights[rows], strategy.hold, card_texts(letters, held)]
     values += [strategy.ev_numerator, strategy.ev, strategy.optimal_holds, strategy.draws, *strategy.counts.T]
     if strategy.numerators is not None:
         values += list(strategy.numerators)
     wanted = columns(rules, paytable, strategy.numerators is not None)
-    arrays = [_array(value, column.type) for value, column in zip(values, wanted, strict=True)]
+    arrays = [
+        value if isinstance(value, pa.Array) else arrow_array(value, column.type)
+        for value, column in zip(values, wanted, strict=True)
+    ]
     return pa.Table.from_arrays(arrays, schema=arrow_schema(wanted))
 
 
@@ -94,10 +109,17 @@ def arrow_schema(wanted: tuple[Column, ...]) -> pa.Schema:
     )
 
 
-def _array(values: Any, kind: pa.DataType) -> pa.Array:
-    """NumPy values or Arrow text as an Arrow array of this type; `columns` has proven that they fit."""
-    if not isinstance(values, np.ndarray):
-        return values
-    if pa.types.is_string(kind):
-        return pa.array([str(value) for value in values], kind)
-    return pa.array(values.astype(kind.to_pandas_dtype()), kind)
+def arrow_array(values: Any, kind: pa.DataType) -> pa.Array:
+    """Numbers or texts as an Arrow array of a type that they are known to fit.
+
+    It is made from buffers, for `pa.array` imports pandas, which takes longer than certifying a game.
+
+    >>> arrow_array([7, 11], pa.string()).to_pylist()
+    ['7', '11']
+    """
+    if not pa.types.is_string(kind):
+        plain = np.ascontiguousarray(values, dtype=kind.to_pandas_dtype())
+        return pa.Array.from_buffers(kind, len(plain), [None, pa.py_buffer(plain)])
+    texts = [str(value).encode() for value in values]
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(b"".join(texts)))

@@ -8,7 +8,7 @@ from operator import add, mul
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from evaluator.cards import Deck
@@ -21,7 +21,8 @@ from tests.evaluator.plain_classifier import NINE_SIX, jacks_or_better
 from tests.evaluator.small_games import ALL_FOUR, SmallGame, random_outcomes, small_games
 from tests.reference import draws
 
-few = settings(max_examples=6, deadline=None)
+# Shrinking would repeat whole enumerations for minutes.
+few = settings(max_examples=6, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 NINE_SIX_TABLE = Paytable("9/6", 5, tuple(map(Fraction, NINE_SIX)))
 COMBINATIONS = (
     493512264, 2178883296, 47093167764, 229475482596, 219554786160, 223837565784,
@@ -83,6 +84,36 @@ def test_pays_of_any_size_and_denominator_give_the_same_play(tables, blocks, tot
             assert (strategy.numerators == played.numerators.astype(object) * factor).all()
             ratio = strategy.ev * scaled.scale / factor
             assert np.allclose(ratio, played.ev)
+
+
+def test_no_sum_wraps_where_only_some_of_them_need_python_integers(tables, blocks):
+    # Everything pays the same: all holds are tied; values fit 64 bits, their squares times L do not.
+    flat = Paytable("flat", 1, (Fraction(2 * 10**9),) * 10)
+    outcome, strategy = certify_rows(tables, blocks[1], flat)
+    expected = outcome.deals * tables.cycle_factor * (2 * 10**9) ** 2
+    assert (outcome.squares_min, outcome.squares, outcome.squares_max) == (expected,) * 3
+    assert outcome.squared_means == outcome.deals * (tables.cycle_factor * 2 * 10**9) ** 2
+    assert strategy.ev_numerator.dtype == np.int64
+    # The numerators are small, their denominator is not.
+    tiny = Paytable("tiny", 5, tuple(Fraction(pay, 3**50) for pay in NINE_SIX))
+    played = certify_rows(tables, blocks[1], NINE_SIX_TABLE)[1]
+    strategy = certify_rows(tables, blocks[1], tiny)[1]
+    assert np.allclose(strategy.ev * 3**50, played.ev, rtol=1e-12)
+
+
+def test_cycles_beyond_64_bits():
+    deck = Deck(decks=8, jokers=4)
+    classes = canonical_classes(deck, ALL_FOUR)
+    pairs = (np.diff(classes.hands[5].astype(int) // 4, axis=1) == 0).sum(axis=1)
+    large = build_tables(classes, (4 - pairs).astype(np.uint8), wins=4)
+    assert (large.cycle >= 2**63, large.counts[0].dtype) == (True, np.int64)
+    paytable = Paytable("pairs", 1, tuple(Fraction(n) for n in (50, 10, 3, 1, 0)))
+    outcome, strategy = certify_rows(large, hold_block(large, 0, 2000), paytable)
+    assert sum(outcome.combinations) == outcome.deals * large.cycle_factor
+    weights, numbers = classes.weights[:2000].tolist(), strategy.ev_numerator.tolist()
+    means = [w * Fraction(n, d) for w, n, d in zip(weights, numbers, strategy.draws.tolist(), strict=True)]
+    won = sum(map(mul, outcome.combinations, paytable.units))
+    assert won == sum(means) * large.cycle_factor
 
 
 def test_strategy_columns_agree(tables, blocks):
@@ -163,6 +194,13 @@ def test_small_games_by_trying_every_hold(game, pays, seed):
         assert summary.variance_range[0] <= summary.variance <= summary.variance_range[1]
         assert min(summary.variance_between, summary.variance_within) >= 0
         payback.add(summary.payback)
+        plain, large = (
+            reduce(add, (certify_rows(table, part, Paytable("", 1, scaled), rule)[0] for part in parts))
+            for scaled in (tuple(map(Fraction, pays)), tuple(Fraction(pay * 10**9) for pay in pays))
+        )
+        assert large.combinations == plain.combinations
+        for name in ("squares", "squares_min", "squares_max"):  # each square fits 64 bits, L times it does not
+            assert getattr(large, name) == getattr(plain, name) * 10**18
     assert len(payback) == 1
 
 

@@ -21,7 +21,7 @@ from evaluator.solve import plan_rows
 from pipeline.certificate import Certificate, certificate, wins_table
 from pipeline.config import ConfigError, Fault, Game, formula_faults
 from pipeline.execute import Executor, Failure
-from pipeline.manifest import content_digest, pretty_text, software
+from pipeline.manifest import content_digest, identity, pretty_text, software
 from pipeline.plan import Entry, Plan, Task, all_parts, count_parts, part_path, tasks
 from pipeline.store import (
     LOCK,
@@ -29,6 +29,7 @@ from pipeline.store import (
     PLAN,
     SUCCESS,
     SUMS,
+    TEMPORARY,
     Receipt,
     append_log,
     claim,
@@ -82,21 +83,23 @@ def make_plan(games: Sequence[Game], tie_break: str, rows_per_part: int, all_hol
 
 
 def _entry(game: Game) -> Entry:
-    sources = tuple(game.sources.get(table.name.split(", ")[0], "") for table in game.paytables)
+    sources = tuple(game.source(table.name) for table in game.paytables)
     return Entry(game.name, game.rules, game.paytables, sources, plan_rows(compile_rules(game.rules)))
 
 
 def state(run: Path, plan: Plan) -> str:
     """What a run directory is: new, incomplete or complete. Raises `Refused` where it is something else."""
-    if not run.exists() or (run.is_dir() and not any(path.name != LOCK for path in run.iterdir())):
+    if not run.exists() or (run.is_dir() and all(_leftover(path) for path in run.iterdir())):
         return "new"
     if not run.is_dir():
         raise Refused(f"{run} is a file; expected a directory, or a path where one can be made")
     complete = (run / SUCCESS).exists()
-    described = run / MANIFEST if complete else run / PLAN
+    # A run that is stopped just before it is marked complete has its manifest already, and its plan no longer.
+    planned = not complete and (run / PLAN).exists()
+    described = run / PLAN if planned else run / MANIFEST
     try:
         data = json.loads(described.read_text(encoding="utf-8"))
-        found = data["identity"] if complete else _plan_identity(data)
+        found = identity(data) if planned else data["identity"]
     except (OSError, ValueError, KeyError, TypeError):
         raise Refused(f"{run} is not empty and not a run of autohold: {described.name} cannot be read") from None
     if found != plan.identity:
@@ -107,10 +110,9 @@ def state(run: Path, plan: Plan) -> str:
     return "complete" if complete else "incomplete"
 
 
-def _plan_identity(description: Any) -> str:
-    from pipeline.manifest import identity
-
-    return identity(description)
+def _leftover(path: Path) -> bool:
+    """Whether a file is what a run leaves behind that was stopped before it wrote its plan."""
+    return path.name == LOCK or path.name.startswith(TEMPORARY)
 
 
 def certify(
@@ -161,6 +163,8 @@ def _survey(games: Sequence[Game], plan: Plan, workers: Executor) -> list[Survey
         result = by_number[number]
         if isinstance(result, Failure):
             raise Incomplete(f"{game.file}: its tables could not be built: {result.reason}")
+        if result.refusal:
+            faults.append(Fault(game.file, "deck", result.refusal))
         faults += formula_faults(game, result.errors)
         surveys.append(result)
     if faults:
