@@ -110,13 +110,13 @@ def _all_images(classes: Classes, hands: NDArray[Any], codes: NDArray[np.uint8])
         images.append(np.take_along_axis(renamed, order, axis=1))
         # Arrangement q of the image puts card q[place] of it there, which is card order[q[place]] of the hand.
         source = order[:, ARRANGEMENTS]
-        image_codes.append(np.take_along_axis(codes, _arrangement_number(source), axis=1))
+        image_codes.append(np.take_along_axis(codes, arrangement_number(source), axis=1))
     every = np.concatenate(images)
     _, first = np.unique(every, axis=0, return_index=True)
     return every[first], np.concatenate(image_codes)[first]
 
 
-def _arrangement_number(arrangements: NDArray[Any]) -> NDArray[np.intp]:
+def arrangement_number(arrangements: NDArray[Any]) -> NDArray[np.intp]:
     """The number in `ARRANGEMENTS` of (…, 5) arrangements."""
     place_value = 5 ** np.arange(4, -1, -1)
     numbers = np.zeros(5**5, np.intp)

@@ -7,17 +7,20 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.cards import format_cards, parse_hand
 from evaluator.holds import HELD, hold_block, hold_values, lowest_hold, optimal_holds
+from evaluator.ordered import ARRANGEMENTS, arrangement_number
 from evaluator.rules import Faults, Paytable
 from evaluator.solve import Solved
 from evaluator.symmetry import TooManyClasses, locate
-from pipeline.config import ConfigError, Fault, Game, formula_faults, load_game, slug
+from pipeline.config import Game, formula_faults, load_game
 from pipeline.execute import Executor, Serial
+from pipeline.faults import ConfigError, Fault, slug
 from pipeline.plan import ROWS_PER_PART
 from pipeline.run import Run, make_plan
 from pipeline.run import certify as carry_out
@@ -45,13 +48,13 @@ def choose_paytables(game: Game, names: Sequence[str] = ()) -> Game:
 
     Raises `ConfigError` for names that the file does not have.
     """
-    known = [table.name for table in game.paytables]
+    known = list(dict.fromkeys(name for table in game.paytables for name in (table.name, table.label)))
     unknown = [name for name in names if name not in known]
     if unknown:
         raise ConfigError(
             Fault(game.file, "paytable", f"there is no {name!r}; there are {', '.join(known)}") for name in unknown
         )
-    return replace(game, paytables=tuple(table for table in game.paytables if not names or table.name in names))
+    return replace(game, paytables=tuple(t for t in game.paytables if not names or {t.name, t.label} & {*names}))
 
 
 def certify(
@@ -131,20 +134,24 @@ def holds(game: Game, hand: str, paytable: str | None = None) -> HoldTable:
     table = one_paytable(game, paytable)
     cards = parse_hand(game.rules.deck, hand)
     tables = solve_game(game).tables
-    rows, places = locate(tables.classes, np.array([cards]))
-    row = int(rows[0])
-    block = hold_block(tables, row, row + 1)
-    values = hold_values(tables, block, table.units)
+    canonical, places = locate(tables.classes, np.array([cards]))
+    block = hold_block(tables, int(canonical[0]), int(canonical[0]) + 1)
+    row, place_of = 0, places[0]  # place_of[i]: where card i of the hand as given stands in the row's hand
+    if block.arrangements is not None:
+        row = int(block.arrangements.member[0, arrangement_number(places[0])])
+        place_of = np.argsort(ARRANGEMENTS[block.arrangements.first[row]])[places[0]]
+    values = hold_values(tables, block, table.units, table.deal_units)
     optimal = optimal_holds(values, block.repeats)
-    chosen = int(lowest_hold(optimal)[0])
+    chosen = int(lowest_hold(optimal)[row])
     names = [*(win.name for win in game.rules.wins), NOTHING]
     found = []
     for mask in range(32):
-        if int(block.repeats[0]) >> mask & 1:
+        if int(block.repeats[row]) >> mask & 1:
             continue
-        positions = [i for i in range(5) if mask >> int(places[0, i]) & 1]
-        counts = dict(zip(names, block.counts[mask, 0].tolist(), strict=True))
-        won = sum((n * pay for n, pay in zip(counts.values(), table.pays, strict=True)), Fraction(0)) / table.coins
+        positions = [i for i in range(5) if mask >> int(place_of[i]) & 1]
+        counts = dict(zip(names, block.counts[mask, row].tolist(), strict=True))
+        pays = table.on_deal if mask == 31 and table.on_deal else table.pays
+        won = sum((n * pay for n, pay in zip(counts.values(), pays, strict=True)), Fraction(0)) / table.coins
         draws = tables.draws[HELD[mask]]
         found.append(
             Hold(
@@ -153,22 +160,23 @@ def holds(game: Game, hand: str, paytable: str | None = None) -> HoldTable:
                 draws,
                 won,
                 won / draws,
-                bool(int(optimal[0]) >> mask & 1),
+                bool(int(optimal[row]) >> mask & 1),
                 mask == chosen,
                 counts,
             )
         )
     found.sort(key=lambda hold: (-hold.ev, not hold.chosen))
     text = format_cards(game.rules.deck, cards)
-    return HoldTable(text, names[int(tables.outcomes[row])], tuple(found))
+    return HoldTable(text, names[int(block.outcomes[row])], tuple(found))
 
 
 def one_paytable(game: Game, name: str | None) -> Paytable:
     """The named paytable, or the only one; raises `ConfigError`."""
-    if name is None and len(game.paytables) > 1:
-        known = ", ".join(table.name for table in game.paytables)
-        raise ConfigError([Fault(game.file, "paytable", f"has several; name one with --paytable: {known}")])
-    return choose_paytables(game, [] if name is None else [name]).paytables[0]
+    found = choose_paytables(game, [] if name is None else [name]).paytables
+    if len(found) > 1:
+        known = "; ".join(table.label for table in found)
+        raise ConfigError([Fault(game.file, "paytable", f"there are several; name one with --paytable: {known}")])
+    return found[0]
 
 
 def read_strategy(run: str | Path, game: str, paytable: str) -> pd.DataFrame:
@@ -192,6 +200,8 @@ def look_up(game: Game, strategy: pd.DataFrame, deals: Sequence[str]) -> pd.Data
     deck = game.rules.deck
     cards = np.array([parse_hand(deck, deal) for deal in deals]).reshape(-1, 5)
     rows, places = locate(solve_game(game).tables.classes, cards)
+    if "arrangements" in strategy:
+        rows, places = _ordered_rows(strategy, rows, places)
     chosen = strategy.iloc[rows]
     holding = (chosen["hold"].to_numpy()[:, None] >> places & 1).astype(bool)
     masks = (holding * (1 << np.arange(5))).sum(axis=1)
@@ -206,3 +216,17 @@ def look_up(game: Game, strategy: pd.DataFrame, deals: Sequence[str]) -> pd.Data
             "hand": chosen["hand"].to_numpy(),
         }
     )
+
+
+def _ordered_rows(strategy: pd.DataFrame, canonical: NDArray[Any], places: NDArray[Any]) -> tuple[NDArray[Any], Any]:
+    """From canonical hands to the rows of the deals' arrangements, and where each card of a deal stands there."""
+    first = strategy["canonical"].searchsorted(canonical)
+    rows, moved = np.empty(len(first), np.intp), np.empty((len(first), 5), np.intp)
+    for i, (row, arrangement) in enumerate(zip(first.tolist(), arrangement_number(places).tolist(), strict=True)):
+        while not int(strategy["arrangements"].iat[row], 16) >> arrangement & 1:
+            row += 1
+        kept = int(strategy["arrangements"].iat[row], 16)
+        # The row's hand is shown in the least of its arrangements.
+        least = (kept & -kept).bit_length() - 1
+        rows[i], moved[i] = row, np.argsort(ARRANGEMENTS[least])[places[i]]
+    return rows, moved

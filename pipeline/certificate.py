@@ -26,21 +26,26 @@ def certificate(plan: Plan, entry_number: int, table: int, outcome: Any, warning
     """
     entry = plan.entries[entry_number]
     paytable = entry.paytables[table]
-    summary = summarise(outcome, entry.rules.deck, paytable)
+    summary = summarise(outcome, entry.rules.deck, paytable, entry.ordered)
     names = [*(win.name for win in entry.rules.wins), NOTHING]
+    bonuses = [bonus.name for bonus in entry.rules.bonuses]
     return {
         "format": FORMAT,
         "game": entry.name,
         "paytable": paytable.name,
+        "label": paytable.label,
         "coins": paytable.coins,
         "source": entry.sources[table],
         "identity": plan.identity,
         "tie_break": plan.tie_break,
         "method": "exact enumeration of all deals and all draws in integers; no sampling",
         "canonical_hands": str(entry.rows),
+        "order_matters": entry.ordered,
         **_figures(summary),
         "warnings": list(warnings),
-        "wins": [_win(name, win, entry.rules.deck.hands) for name, win in zip(names, summary.wins, strict=True)],
+        "wins": [
+            _win((bonuses if win.on == "bonus" else names)[win.outcome], win, summary.deals) for win in summary.wins
+        ],
     }
 
 
@@ -104,7 +109,7 @@ def percent_down(value: Fraction) -> str:
 def _win(name: str, win: WinSummary, deals: int) -> dict[str, Any]:
     return {
         "name": name,
-        "on": "draw",
+        "on": win.on,
         "pays": str(win.pays),
         "combinations": str(win.combinations),
         "combinations_range": list(map(str, win.combinations_range)),
@@ -158,7 +163,7 @@ def overview_lines(certificates: Sequence[Certificate]) -> list[str]:
         if content["game"] != game:
             game = content["game"]
             lines.append(game)
-        label = "  " + content["paytable"]
+        label = "  " + content["label"]
         hits = Fraction(content["hit_frequency"]) * 100
         if len(label) > 38:
             lines.append(label)

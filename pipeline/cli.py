@@ -62,7 +62,7 @@ def _explain(problem: Exception) -> tuple[int, str]:
     from evaluator.cards import CardError
     from evaluator.rules import Faults
     from evaluator.symmetry import TooManyClasses
-    from pipeline.config import ConfigError
+    from pipeline.faults import ConfigError
     from pipeline.run import Altered, Incomplete, Refused
     from pipeline.store import InUse
 
@@ -217,7 +217,9 @@ def _chosen(paths: tuple[Path, ...], names: tuple[str, ...], pays: tuple[str, ..
     """The games with the paytables asked for; all faults of all files at once."""
     from dataclasses import replace
 
-    from pipeline.config import ConfigError, Fault, load_game, with_pays
+    from pipeline.config import load_game
+    from pipeline.faults import ConfigError, Fault
+    from pipeline.paytables import with_pays
 
     faults: list[Fault] = []
     games = []
@@ -227,25 +229,24 @@ def _chosen(paths: tuple[Path, ...], names: tuple[str, ...], pays: tuple[str, ..
         except ConfigError as problem:
             faults += problem.faults
     if not faults:
-        known = {table.name for game in games for table in game.paytables}
-        faults = [
-            Fault("--paytable", name, f"there is none; there are {', '.join(sorted(known))}")
-            for name in names
-            if name not in known
-        ]
+        known = dict.fromkeys(name for game in games for t in game.paytables for name in (t.name, t.label))
+        unknown = [name for name in names if name not in known]
+        faults = [Fault("--paytable", name, f"there is none; there are {'; '.join(known)}") for name in unknown]
     if faults:
         raise ConfigError(faults)
     changes = _changes(pays)
     kept = []
     for game in games:
-        tables = [table for table in game.paytables if not names or table.name in names]
+        tables = [t for t in game.paytables if not names or {t.name, t.label} & {*names}]
+        if changes:
+            tables = [with_pays(game.file, game.rules.wins, table, changes) for table in tables]
         if tables:
-            kept.append(replace(game, paytables=tuple(with_pays(game, t, changes) if changes else t for t in tables)))
+            kept.append(replace(game, paytables=tuple(tables)))
     return kept
 
 
 def _changes(pays: tuple[str, ...]) -> dict[str, Fraction]:
-    from pipeline.config import parse_pay
+    from pipeline.paytables import parse_pay
 
     changes = {}
     for text in pays:

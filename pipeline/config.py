@@ -20,59 +20,14 @@ from evaluator.language import DefinitionError
 from evaluator.rules import Faults, Paytable, Rules, Win, compile_rules
 from evaluator.solve import solve
 from evaluator.symmetry import TooManyClasses
+from pipeline.faults import ConfigError, Fault, key_path, slug
+from pipeline.paytables import Pays, parse_entry, paytables
 
+Entry = Annotated[Any, BeforeValidator(parse_entry)]
 M = TypeVar("M", bound=BaseModel)
 
 RESERVED = ("report", "attestations")
 """folders of a run directory that are no games"""
-MAX_PAY = 10**12
-"""credits; no paytable in the world comes near"""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One thing that is wrong with a file."""
-
-    file: str
-    """path as given"""
-    key: str
-    """where in the file, like ``paytable."9/6".pays."full house"``; empty for the whole file"""
-    message: str
-    """what is wrong, what was expected, what to do; several lines for a formula"""
-
-    def __str__(self) -> str:
-        return ": ".join(part for part in (self.file, self.key, self.message) if part)
-
-
-class ConfigError(ValueError):
-    """Files or options that cannot be used; `faults` has all that was found."""
-
-    def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults = tuple(dict.fromkeys(faults))
-        super().__init__(*self.faults)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.faults))
-
-
-def parse_pay(value: object) -> Fraction:
-    """A pay from an integer, a decimal, or text like "6/5"; exact. Raises ValueError.
-
-    >>> parse_pay("6/5"), parse_pay(Decimal("0.8333")), parse_pay(25)
-    (Fraction(6, 5), Fraction(8333, 10000), Fraction(25, 1))
-    """
-    text = str(value).strip()
-    if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,20}(\.\d{1,20}|/\d{1,20})?", text):
-        raise ValueError(f"expected a number or a fraction like '6/5', found {value!r}")
-    if text.partition("/")[2].strip("0") == "" and "/" in text:
-        raise ValueError(f"the denominator of {text!r} is zero")
-    pay = Fraction(text)
-    if not 0 <= pay <= MAX_PAY:
-        raise ValueError(f"expected a pay from 0 to {MAX_PAY}, found {text}")
-    return pay
-
-
-Pay = Annotated[Fraction, BeforeValidator(parse_pay)]
 
 
 class _Section(BaseModel):
@@ -98,9 +53,11 @@ class _Win(_Section):
 
 class _Paytable(_Section):
     source: str = ""
-    coins: int = Field(default=1, ge=1, le=1_000_000)
-    no_win: Pay = Fraction(0)
-    pays: dict[str, Pay]
+    coins: int | list[int] = 1
+    no_win: Entry = Fraction(0)
+    pays: Pays
+    on_deal: Pays = {}
+    deal_bonus: Pays = {}
 
 
 class _Library(_Section):
@@ -112,7 +69,8 @@ class _Library(_Section):
 class _Game(_Library):
     name: str = Field(min_length=1)
     deck: _Deck = _Deck()
-    win: list[_Win] = Field(min_length=1, max_length=255)
+    win: list[_Win] = Field(min_length=1, max_length=254)
+    bonus: list[_Win] = Field(default=[], max_length=254)
     paytable: dict[str, _Paytable] = {}
 
 
@@ -146,30 +104,6 @@ class Game:
         return self.sources[max(names, key=len)] if names else ""
 
 
-def slug(name: str) -> str:
-    """A name in lower-case letters and digits with hyphens between.
-
-    >>> slug("Jacks or Better"), slug("9/6, royal flush=4880")
-    ('jacks-or-better', '9-6-royal-flush-4880')
-    """
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or "x"
-
-
-def key_path(parts: Sequence[str | int]) -> str:
-    """A key as it is written in TOML; places in a list count from 1.
-
-    >>> key_path(["paytable", "9/6", "pays"]), key_path(["win", 0, "when"])
-    ('paytable."9/6".pays', 'win[1].when')
-    """
-    path = ""
-    for part in parts:
-        if isinstance(part, int):
-            path += f"[{part + 1}]"
-        else:
-            path += ("." if path else "") + (part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else f'"{part}"')
-    return path
-
-
 # --- reading files ----------------------------------------------------------------------------------------------------
 
 
@@ -185,23 +119,27 @@ def load_game(path: str | Path) -> Game:
         raise ConfigError(faults)
     definitions, homes = _definitions(Path(path), model, faults, ())
     deck = _deck(str(path), model.deck, faults)
-    wins = tuple(_win(str(path), place, win, deck, faults) for place, win in enumerate(model.win))
+    wins, bonuses = (
+        tuple(_win(str(path), key, place, win, deck, faults) for place, win in enumerate(getattr(model, key)))
+        for key in ("win", "bonus")
+    )
     _check_names(str(path), model, faults)
-    paytables = tuple(
+    tables = tuple(
         table
         for name, section in model.paytable.items()
-        if (table := _paytable(str(path), name, section, wins, faults))
+        for table in paytables(str(path), name, section, wins, bonuses, faults)
     )
     if deck is None:
         raise ConfigError(faults)
-    rules = Rules(deck, tuple(definitions.items()), wins)
+    rules = Rules(deck, tuple(definitions.items()), wins, bonuses)
     keys = {
-        key_path(["win", place, "when"]): key_path(["win", place, "core" if win.code is None else "code"])
-        for place, win in enumerate(model.win)
+        key_path([key, place, "when"]): key_path([key, place, "core" if win.code is None else "code"])
+        for key in ("win", "bonus")
+        for place, win in enumerate(getattr(model, key))
         if win.when is None
     }
     sources = {name: section.source for name, section in model.paytable.items()}
-    game = Game(model.name, str(path), rules, paytables, sources, homes, keys)
+    game = Game(model.name, str(path), rules, tables, sources, homes, keys)
     try:
         used = compile_rules(rules).used
         kept = tuple((head, text) for head, text in rules.definitions if head.split("(")[0].strip() in used)
@@ -293,7 +231,7 @@ def _schema_fault(file: str, error: Any, model: type[BaseModel]) -> Fault:
 
 
 def _keys(model: type[BaseModel], where: Sequence[str | int]) -> list[str]:
-    sections: dict[str, type[BaseModel]] = {"deck": _Deck, "win": _Win, "paytable": _Paytable}
+    sections: dict[str, type[BaseModel]] = {"deck": _Deck, "win": _Win, "bonus": _Win, "paytable": _Paytable}
     return list((sections[str(where[0])] if where and where[0] in sections else model).model_fields)
 
 
@@ -350,22 +288,22 @@ def _deck(file: str, section: _Deck, faults: list[Fault]) -> Deck | None:
     return None
 
 
-def _win(file: str, place: int, section: _Win, deck: Deck | None, faults: list[Fault]) -> Win:
+def _win(file: str, list_key: str, place: int, section: _Win, deck: Deck | None, faults: list[Fault]) -> Win:
     """The win; a hand code becomes the formula that it means. In its place stands `NEVER` where something is wrong."""
     code = section.model_dump(include={"code", "core", "major", "minor"}, exclude_none=True)
     ways = [key for key in ("when", "code", "core") if getattr(section, key) is not None]
     stray = [key for key in ("major", "minor") if key in code and "core" not in code]
     if len(ways) != 1:
         message = f"expected one of when, code and core; found {' and '.join(ways) or 'none'}"
-        faults.append(Fault(file, key_path(["win", place]), message))
-    faults += [Fault(file, key_path(["win", place, key]), "goes with core, which is missing") for key in stray]
+        faults.append(Fault(file, key_path([list_key, place]), message))
+    faults += [Fault(file, key_path([list_key, place, key]), "goes with core, which is missing") for key in stray]
     if len(ways) == 1 and section.when is not None:
         return Win(section.name, section.when)
     if len(ways) == 1 and not stray and deck is not None:
         try:
             return Win(section.name, handcode.meaning(deck, **code))
         except handcode.HandCodeError as problem:
-            key = "deck" if problem.part == "deck" else key_path(["win", place, problem.part])
+            key = "deck" if problem.part == "deck" else key_path([list_key, place, problem.part])
             faults.append(Fault(file, key, problem.message))
     return Win(section.name, handcode.NEVER)
 
@@ -376,41 +314,11 @@ def _check_names(file: str, model: _Game, faults: list[Fault]) -> None:
         faults.append(Fault(file, "paytable", "there is no paytable; expected at least one"))
     if slug(model.name) in RESERVED:
         faults.append(Fault(file, "name", f"{model.name!r} is the name of a folder of every run; choose another"))
-    for key, names in (("win", [win.name for win in model.win]), ("paytable", list(model.paytable))):
-        seen: dict[str, str] = {"nothing": "nothing"} if key == "win" else {}
+    named = {key: [win.name for win in getattr(model, key)] for key in ("win", "bonus")}
+    for key, names in {**named, "paytable": list(model.paytable)}.items():
+        seen: dict[str, str] = {} if key == "paytable" else {"nothing": "nothing"}
         for place, name in enumerate(names):
-            where: list[str | int] = [key, place, "name"] if key == "win" else [key, name]
+            where: list[str | int] = [key, name] if key == "paytable" else [key, place, "name"]
             if (other := seen.get(slug(name))) is not None:
                 faults.append(Fault(file, key_path(where), f"{name!r} and {other!r} are the same name in file names"))
             seen[slug(name)] = name
-
-
-def _paytable(file: str, name: str, section: _Paytable, wins: Sequence[Win], faults: list[Fault]) -> Paytable | None:
-    names = [win.name for win in wins]
-    before = len(faults)
-    for missing in [win for win in names if win not in section.pays]:
-        faults.append(Fault(file, key_path(["paytable", name, "pays"]), f"the pay of {missing!r} is missing"))
-    for unknown in [win for win in section.pays if win not in names]:
-        close = difflib.get_close_matches(unknown, names, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the wins are {', '.join(names)}"
-        faults.append(Fault(file, key_path(["paytable", name, "pays", unknown]), f"there is no such win; {hint}"))
-    if len(faults) > before:
-        return None
-    return Paytable(name, section.coins, (*(section.pays[win] for win in names), section.no_win))
-
-
-def with_pays(game: Game, paytable: Paytable, changes: Mapping[str, Fraction]) -> Paytable:
-    """The paytable with some pays changed and named after the changes; raises `ConfigError` for unknown wins.
-
-    The name of 9/6 with another royal is "9/6, royal flush=4880".
-    """
-    names = [win.name for win in game.rules.wins]
-    unknown = [name for name in changes if name not in names]
-    if unknown:
-        raise ConfigError(
-            Fault("--pay", name, f"there is no such win in {game.file}; the wins are {', '.join(names)}")
-            for name in unknown
-        )
-    pays = tuple(changes.get(name, pay) for name, pay in zip([*names, ""], paytable.pays, strict=True))
-    label = ", ".join([paytable.name] + [f"{name}={pay}" for name, pay in changes.items()])
-    return Paytable(label, paytable.coins, pays)

@@ -11,8 +11,8 @@ from typing import Any
 
 from evaluator.cards import Deck
 from evaluator.holds import TIE_BREAKS
-from evaluator.rules import Paytable, Rules, Win
-from pipeline.config import ConfigError, Fault, slug
+from evaluator.rules import Paytable, Progressive, Rules, Win
+from pipeline.faults import ConfigError, Fault, slug
 from pipeline.manifest import FORMAT, canonical_text, identity, software
 
 ROWS_PER_PART = 16_384
@@ -37,11 +37,13 @@ class Entry:
     """for each paytable, where it is published or played; may be empty"""
     rows: int
     """canonical hands"""
+    ordered: bool = False
+    """whether a win depends on the order of the cards, so that a hand has a row for each class of arrangements"""
 
     @property
     def folders(self) -> tuple[str, ...]:
         """For each paytable, its folder in the run directory: ``jacks-or-better/9-6``."""
-        return tuple(f"{slug(self.name)}/{slug(table.name)}" for table in self.paytables)
+        return tuple(f"{slug(self.name)}/{slug(table.label)}" for table in self.paytables)
 
 
 @dataclass(frozen=True)
@@ -148,13 +150,41 @@ def tasks(plan: Plan, at_least: int = 1) -> list[Task]:
 def _describe(entry: Entry) -> dict[str, Any]:
     return {
         "name": entry.name,
-        "rows": entry.rows,
+        "canonical_hands": entry.rows,
+        "ordered": entry.ordered,
         "rules": describe_rules(entry.rules),
         "paytables": [
-            {"name": table.name, "source": source, "coins": table.coins, "pays": list(map(str, table.pays))}
+            {"source": source, **describe_paytable(table)}
             for table, source in zip(entry.paytables, entry.sources, strict=True)
         ],
     }
+
+
+def describe_paytable(table: Paytable) -> dict[str, Any]:
+    """A paytable as plain values; fractions are text."""
+    meter = table.progressive
+    return {
+        "name": table.name,
+        "coins": table.coins,
+        "levels": table.levels,
+        "pays": list(map(str, table.pays)),
+        "on_deal": None if table.on_deal is None else list(map(str, table.on_deal)),
+        "deal_bonus": list(map(str, table.bonuses)),
+        "progressive": None if meter is None else [meter.win, str(meter.reset), str(meter.rate)],
+    }
+
+
+def _paytable(said: dict[str, Any]) -> Paytable:
+    meter = said["progressive"]
+    return Paytable(
+        said["name"],
+        said["coins"],
+        tuple(map(Fraction, said["pays"])),
+        None if said["on_deal"] is None else tuple(map(Fraction, said["on_deal"])),
+        tuple(map(Fraction, said["deal_bonus"])),
+        None if meter is None else Progressive(meter[0], Fraction(meter[1]), Fraction(meter[2])),
+        said["levels"],
+    )
 
 
 def describe_rules(rules: Rules) -> dict[str, Any]:
@@ -163,6 +193,7 @@ def describe_rules(rules: Rules) -> dict[str, Any]:
         "deck": {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(rules.deck).items()},
         "define": [list(pair) for pair in rules.definitions],
         "win": [{"name": win.name, "when": win.when} for win in rules.wins],
+        "bonus": [{"name": win.name, "when": win.when} for win in rules.bonuses],
     }
 
 
@@ -181,12 +212,11 @@ def _entry(game: dict[str, Any]) -> Entry:
     rules = Rules(
         Deck(**deck),
         tuple((head, text) for head, text in game["rules"]["define"]),
-        tuple(Win(win["name"], win["when"]) for win in game["rules"]["win"]),
+        *(tuple(Win(win["name"], win["when"]) for win in game["rules"][key]) for key in ("win", "bonus")),
     )
-    tables = tuple(
-        Paytable(table["name"], table["coins"], tuple(map(Fraction, table["pays"]))) for table in game["paytables"]
-    )
-    return Entry(game["name"], rules, tables, tuple(table["source"] for table in game["paytables"]), game["rows"])
+    tables = tuple(map(_paytable, game["paytables"]))
+    sources = tuple(table["source"] for table in game["paytables"])
+    return Entry(game["name"], rules, tables, sources, game["canonical_hands"], game["ordered"])
 
 
 def all_parts(plan: Plan) -> Iterator[tuple[int, int, str]]:

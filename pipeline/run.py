@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from evaluator.classify import depends_on_order
 from evaluator.payback import Outcome
 from evaluator.rules import compile_rules
 from evaluator.solve import plan_rows
 from pipeline.certificate import Certificate, certificate, wins_table
-from pipeline.config import ConfigError, Fault, Game, formula_faults
+from pipeline.config import Game, formula_faults
 from pipeline.execute import Executor, Failure
+from pipeline.faults import ConfigError, Fault
 from pipeline.manifest import content_digest, identity, pretty_text, software
 from pipeline.plan import Entry, Plan, Task, all_parts, count_parts, part_path, tasks
 from pipeline.store import (
@@ -84,7 +86,9 @@ def make_plan(games: Sequence[Game], tie_break: str, rows_per_part: int, all_hol
 
 def _entry(game: Game) -> Entry:
     sources = tuple(game.source(table.name) for table in game.paytables)
-    return Entry(game.name, game.rules, game.paytables, sources, plan_rows(compile_rules(game.rules)))
+    program = compile_rules(game.rules)
+    ordered = any(depends_on_order(program, number) for number in range(len(program.wins)))
+    return Entry(game.name, game.rules, game.paytables, sources, plan_rows(program), ordered)
 
 
 def state(run: Path, plan: Plan) -> str:
@@ -242,7 +246,7 @@ def _finish(
     for number, entry in enumerate(plan.entries):
         for table, folder in enumerate(entry.folders):
             paths = [part_path(folder, part) for part in range(plan.parts(number))]
-            outcome = sum((receipts[path].outcome for path in paths), Outcome.zero(len(entry.rules.wins) + 1))
+            outcome = sum((receipts[path].outcome for path in paths), Outcome.none_of(entry.paytables[table]))
             content = certificate(plan, number, table, outcome, surveys[number].warnings[table])
             wins = wins_table(content)
             write_whole(out / folder / "wins.parquet", parquet_bytes(wins, {}))

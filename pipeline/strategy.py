@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +9,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evaluator.cards import Deck
-from evaluator.holds import Tables
-from evaluator.payback import Strategy
+from evaluator.holds import Block, deal_count, draw_counts
+from evaluator.ordered import Arrangements
+from evaluator.payback import Strategy, line_units
 from evaluator.rules import Paytable, Rules
-from pipeline.config import slug
+from pipeline.faults import slug
 
 NOTHING = "nothing"
 HOLDS = 32
@@ -28,21 +28,25 @@ class Column(NamedTuple):
     meaning: str
 
 
-def columns(rules: Rules, paytable: Paytable, all_holds: bool = False) -> tuple[Column, ...]:
+def columns(rules: Rules, paytable: Paytable, all_holds: bool = False, ordered: bool = False) -> tuple[Column, ...]:
     """The columns of a strategy table, in order; integers in the smallest type that the deck and the pays prove.
 
-    Expected values that 64 bits are not proven to hold are text.
+    Expected values that 64 bits are not proven to hold are text. Where order matters, a row is a class of arrangements.
     """
     deck = rules.deck
+    most = draw_counts(deck, ordered)[0]
     card = pa.uint8() if deck.card_type is np.uint8 else pa.uint16()
-    deals = pa.int32() if deck.hands < 2**31 else pa.int64()
-    draws = pa.int32() if comb(deck.size - 5, 5) < 2**31 else pa.int64()
-    value = pa.int64() if comb(deck.size - 5, 5) * max(paytable.units) < 2**63 else pa.string()
+    deals = pa.int32() if deal_count(deck, ordered) < 2**31 else pa.int64()
+    draws = pa.int32() if most < 2**31 else pa.int64()
+    value = pa.int64() if most * max(line_units(paytable)) < 2**63 else pa.string()
     won = "credits * pay denominator"
     names = [*(win.name for win in rules.wins), NOTHING]
     return (
-        Column("hand", pa.string(), "cards", "the canonical hand, cards ascending"),
+        Column(
+            "hand", pa.string(), "cards", "the hand from left to right" if ordered else "the canonical hand, ascending"
+        ),
         *(Column(f"c{i}", card, "card number", f"card {i} of the hand") for i in range(1, 6)),
+        *(_ORDER_COLUMNS if ordered else ()),
         Column("weight", deals, "deals", "how many deals the hand stands for"),
         Column("hold", pa.uint8(), "mask", "the hold that the tie rule chooses: bit i set = card i + 1 is held"),
         Column("held", pa.string(), "cards", "the cards held"),
@@ -56,6 +60,17 @@ def columns(rules: Rules, paytable: Paytable, all_holds: bool = False) -> tuple[
             for mask in range(HOLDS if all_holds else 0)
         ),
     )
+
+
+_ORDER_COLUMNS = (
+    Column("canonical", pa.int32(), "row", "number of the canonical hand that the cards of the row are"),
+    Column(
+        "arrangements",
+        pa.string(),
+        "set of arrangements, hexadecimal",
+        "bit a set = the row stands for arrangement a (0 to 119, ascending) of the canonical hand",
+    ),
+)
 
 
 def card_letters(deck: Deck, hands: NDArray[Any]) -> NDArray[np.uint8]:
@@ -82,23 +97,30 @@ def card_texts(letters: NDArray[np.uint8], kept: NDArray[np.bool_]) -> pa.Array:
     return pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(cells.reshape(count, -1)[written]))
 
 
-def strategy_table(tables: Tables, rules: Rules, paytable: Paytable, strategy: Strategy) -> pa.Table:
-    """The Arrow table of the rows of a strategy."""
-    rows = slice(strategy.start, strategy.start + len(strategy.hold))
-    hands = tables.classes.hands[5][rows]
-    letters = card_letters(tables.classes.deck, hands)
+def strategy_table(rules: Rules, paytable: Paytable, block: Block, strategy: Strategy) -> pa.Table:
+    """The Arrow table of the rows of a block."""
+    letters = card_letters(rules.deck, block.hands)
     held = (strategy.hold[:, None] >> np.arange(5, dtype=np.uint8) & 1).astype(bool)
-    values: list[Any] = [card_texts(letters, np.ones_like(held)), *hands.T]
-    values += [tables.classes.weights[rows], strategy.hold, card_texts(letters, held)]
+    values: list[Any] = [card_texts(letters, np.ones_like(held)), *block.hands.T]
+    if block.arrangements is not None:
+        values += [block.start + block.arrangements.hand, arrangement_sets(block.arrangements)]
+    values += [block.weights, strategy.hold, card_texts(letters, held)]
     values += [strategy.ev_numerator, strategy.ev, strategy.optimal_holds, strategy.draws, *strategy.counts.T]
     if strategy.numerators is not None:
         values += list(strategy.numerators)
-    wanted = columns(rules, paytable, strategy.numerators is not None)
+    wanted = columns(rules, paytable, strategy.numerators is not None, block.arrangements is not None)
     arrays = [
         value if isinstance(value, pa.Array) else arrow_array(value, column.type)
         for value, column in zip(values, wanted, strict=True)
     ]
     return pa.Table.from_arrays(arrays, schema=arrow_schema(wanted))
+
+
+def arrangement_sets(rows: Arrangements) -> list[str]:
+    """For each row, the bit set of its arrangements in 30 hexadecimal digits."""
+    held = np.zeros((len(rows.hand), 120), bool)
+    held[rows.member, np.arange(120)] = True
+    return [row.tobytes().hex() for row in np.packbits(held[:, ::-1], axis=1)]
 
 
 def arrow_schema(wanted: tuple[Column, ...]) -> pa.Schema:

@@ -7,17 +7,22 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
+import pyarrow as pa
+
 from evaluator.classify import DealCount
 from evaluator.holds import hold_block
 from evaluator.language import DefinitionError
-from evaluator.payback import certify_rows
+from evaluator.payback import Outcome, certify_rows
 from evaluator.rules import Faults, Rules
 from evaluator.solve import Solved, order_warnings, solve
 from evaluator.symmetry import TooManyClasses
-from pipeline.config import ConfigError, Fault
+from pipeline.faults import ConfigError, Fault
 from pipeline.plan import Entry, Plan, Task, part_path, read_plan
 from pipeline.store import PLAN, Receipt, read_part, write_part
 from pipeline.strategy import strategy_table
+
+ORDERED_HANDS = 512
+"""canonical hands that are worked on at once where each may have 120 rows"""
 
 _solving = Lock()
 
@@ -84,11 +89,18 @@ def _run_part(run: Path, identity: str, plan: Plan, number: int, part: int) -> l
     if all(receipt.found == "sound" for receipt in receipts):
         return receipts
     tables = solved(entry.rules).tables
+    wanted = [i for i, receipt in enumerate(receipts) if receipt.found != "sound"]
+    outcomes = {i: Outcome.none_of(entry.paytables[i]) for i in wanted}
+    pieces: dict[int, list[pa.Table]] = {i: [] for i in wanted}
     start, stop = plan.rows(number, part)
-    block = hold_block(tables, start, stop)
-    for i, (paytable, before) in enumerate(zip(entry.paytables, receipts, strict=True)):
-        if before.found != "sound":
-            outcome, strategy = certify_rows(tables, block, paytable, plan.tie_break, plan.all_holds)
-            table = strategy_table(tables, entry.rules, paytable, strategy)
-            receipts[i] = write_part(run, identity, before.path, table, outcome, before.found)
+    step = ORDERED_HANDS if entry.ordered else stop - start
+    for at in range(start, stop, step):
+        block = hold_block(tables, at, min(at + step, stop))
+        for i in wanted:
+            outcome, strategy = certify_rows(tables, block, entry.paytables[i], plan.tie_break, plan.all_holds)
+            outcomes[i] += outcome
+            pieces[i].append(strategy_table(entry.rules, entry.paytables[i], block, strategy))
+    for i in wanted:
+        table = pa.concat_tables(pieces[i]).combine_chunks()
+        receipts[i] = write_part(run, identity, receipts[i].path, table, outcomes[i], receipts[i].found)
     return receipts
