@@ -196,9 +196,12 @@ def deal_counts(found: NDArray[np.bool_], weights: NDArray[np.int64]) -> tuple[D
     return tuple(counts)
 
 
-def polynomial_count(program: Program, number: int, exclusions: Sequence[int] = ()) -> int:
-    """Deals of a win without those of `exclusions`, by its polynomial; raises `TooManyTerms` where that is large."""
+def polynomial_count(program: Program, number: int, exclusions: Sequence[int] = (), ordered: bool = False) -> int:
+    """Deals of a win without those of `exclusions`, by its polynomial; raises `TooManyTerms` where that is large.
+
+    Deals in order, if `ordered`.
+    """
     p: Polynomial = expand(program.pool, program.wins[number])
     for other in exclusions:
         p = p * (1 - expand(program.pool, program.wins[other]))
-    return deals(p, program.rules.deck)
+    return deals(p, program.rules.deck, ordered)

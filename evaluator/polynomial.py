@@ -245,8 +245,8 @@ def _triple(cards: Sequence[int], values: tuple[int, int, int], single: bool) ->
     return faces, suits, () if single else delta_term("D", cards, values[2])[2]
 
 
-def deals(p: Polynomial, deck: Deck) -> int:
-    """The sum of p over all deals: count(p * Hand) / 5!, for a p that does not depend on the order of the cards.
+def deals(p: Polynomial, deck: Deck, ordered: bool = False) -> int:
+    """The sum of p over all deals: count(p * Hand) / 5!; over deals in order, count(p * Hand), if `ordered`.
 
     Raises `TooManyTerms` where p has so many terms that checking every hand is quicker.
     """
@@ -257,7 +257,7 @@ def deals(p: Polynomial, deck: Deck) -> int:
     total = sum(
         a * b * prod(map(_count_joined, left, right, sizes)) for left, a in p.terms.items() for right, b in distinct
     )
-    ways, rest = divmod(total, factorial(HAND_SIZE))
+    ways, rest = divmod(total, 1 if ordered else factorial(HAND_SIZE))
     if rest:
         raise ValueError(f"{total} ordered hands are no multiple of 5!: the polynomial depends on the order of cards")
     return ways

@@ -223,9 +223,8 @@ def _ordered_rows(strategy: pd.DataFrame, canonical: NDArray[Any], places: NDArr
     first = strategy["canonical"].searchsorted(canonical)
     rows, moved = np.empty(len(first), np.intp), np.empty((len(first), 5), np.intp)
     for i, (row, arrangement) in enumerate(zip(first.tolist(), arrangement_number(places).tolist(), strict=True)):
-        while not int(strategy["arrangements"].iat[row], 16) >> arrangement & 1:
+        while not (kept := int(str(strategy["arrangements"].iat[row]), 16)) >> arrangement & 1:
             row += 1
-        kept = int(strategy["arrangements"].iat[row], 16)
         # The row's hand is shown in the least of its arrangements.
         least = (kept & -kept).bit_length() - 1
         rows[i], moved[i] = row, np.argsort(ARRANGEMENTS[least])[places[i]]

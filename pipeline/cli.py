@@ -370,11 +370,14 @@ def count(game: Path, as_json: bool) -> None:
     loaded = load_game(game)
     solution = solve_game(loaded)
     rows = count_rows(solution)
-    deck = loaded.rules.deck
+    deals = solution.tables.deals
+    order = [loaded.rules.wins[number].name for number in solution.ordered]
     if as_json:
-        _print_json({"game": loaded.name, "deals": str(deck.hands), "wins": rows})
+        _print_json({"game": loaded.name, "deals": str(deals), "depend_on_order": order, "wins": rows})
         return
-    click.echo(f"{loaded.name}: {deck.hands:,} deals")
+    click.echo(f"{loaded.name}: {deals:,} deals" + (" in order" if order else ""))
+    if order:
+        click.echo(f"depending on the order of the cards: {', '.join(order)}")
     click.echo(f"{'win':<24} {'all':>13} {'highest only':>13}  {'terms':>6}  not counting")
     for row in rows:
         terms = row["polynomial_terms"] if row["polynomial_terms"] is not None else "-"

@@ -85,7 +85,7 @@ def paytables(
     _check_keys(file, [*where, "pays"], section.pays, names, names, faults)
     _check_keys(file, [*where, "on_deal"], section.on_deal, names, [], faults)
     _check_keys(file, [*where, "deal_bonus"], section.deal_bonus, extra, extra, faults)
-    entries = {("no_win",): section.no_win}
+    entries: dict[tuple[str, ...], Entry] = {("no_win",): section.no_win}
     for key in ("pays", "on_deal", "deal_bonus"):
         entries |= {(key, win): entry for win, entry in getattr(section, key).items()}
     for path, entry in entries.items():
