@@ -62,7 +62,7 @@ def parse_pay(value: object) -> Fraction:
     (Fraction(6, 5), Fraction(8333, 10000), Fraction(25, 1))
     """
     text = str(value).strip()
-    if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,20}(\.\d{1,20}|/\d{1,20})?", text):
+    if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,20}(\.\d{1,20}|/\d{1,20})?", text, re.ASCII):
         raise ValueError(f"expected a number or a fraction like '6/5', found {value!r}")
     if text.partition("/")[2].strip("0") == "" and "/" in text:
         raise ValueError(f"the denominator of {text!r} is zero")
