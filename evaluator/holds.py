@@ -246,7 +246,7 @@ def hold_values(tables: Tables, block: Block, units: Sequence[int]) -> NDArray[A
     worth = [table.astype(paid.dtype) @ paid for table in tables.counts]
     values = np.empty(block.rows.shape, paid.dtype)
     for mask in range(31):
-        values[mask] = worth[HELD[mask]][block.rows[mask]]
+        np.take(worth[HELD[mask]], block.rows[mask], out=values[mask], mode="clip")
     values[31] = paid[tables.outcomes[block.start : block.stop]]
     _transform(values)
     values *= np.array(tables.multipliers, paid.dtype)[list(HELD), None]

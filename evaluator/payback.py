@@ -129,18 +129,14 @@ def certify_rows(
     return outcome, Strategy(block.start, hold, optimal, draws, numerator, ev, block.counts[hold, lines], numerators)
 
 
-def _figures_of(units: Sequence[int], kind: type[Any]) -> NDArray[Any]:
-    """(wins + 1, wins + 3): from counts of outcomes to these counts, the hits, and the sum of squared wins."""
-    paid = np.array(units, dtype=object)
-    return np.column_stack([np.eye(len(units), dtype=object), paid > 0, paid * paid]).astype(kind)
-
-
 def _tied_figures(tables: Tables, block: Block, units: Sequence[int], tied: NDArray[np.intp]) -> NDArray[Any]:
     """(32, tied, wins + 3): combinations of each outcome, hits and squares for one deal, under each hold."""
     kind = exact_type(tables.cycle_factor * max(1, *(unit * unit for unit in units)))
-    per_draw = np.array(tables.multipliers, kind)[list(HELD)]
-    figures: NDArray[Any] = block.counts[:, tied].astype(kind) @ _figures_of(units, kind)
-    figures *= per_draw[:, None, None]
+    paid = np.array(units, dtype=object)
+    figures = np.empty((32, len(tied), len(units) + 2), kind)
+    figures[..., :-2] = block.counts[:, tied]
+    figures[..., -2:] = figures[..., :-2] @ np.column_stack([paid > 0, paid * paid]).astype(kind)
+    figures *= np.array(tables.multipliers, kind)[list(HELD), None, None]
     return figures
 
 
@@ -154,17 +150,21 @@ def _sum_rows(
     chosen = block.counts[hold, np.arange(len(hold))]
     combinations = tuple(int(number) for number in per_row @ chosen.astype(kind))
     deals, won = int(weights.sum()), sum(number * unit for number, unit in zip(combinations, units, strict=True))
-    means, exact_weights = best.astype(object), weights.astype(object)
-    if sum(combinations) != deals * tables.cycle_factor or won != means @ exact_weights:
+    different, which = np.unique(best, return_inverse=True)
+    times = np.zeros(len(different), np.int64)
+    np.add.at(times, which, weights)
+    # Many deals have the same mean, so few products of Python's integers are left.
+    means, mean_deals = different.astype(object), times.astype(object)
+    if sum(combinations) != deals * tables.cycle_factor or won != means @ mean_deals:
         raise ProofError(
             f"rows {block.start} to {block.stop}: {sum(combinations)} combinations win {won}; "
-            f"expected {deals * tables.cycle_factor} and {means @ exact_weights}"
+            f"expected {deals * tables.cycle_factor} and {means @ mean_deals}"
         )
     outcomes = tables.outcomes[block.start : block.stop]
     dealt = tuple(int(weights[outcomes == i].sum()) for i in range(len(units)))
     hits = sum(number for number, unit in zip(combinations, units, strict=True) if unit > 0)
     squares = sum(number * unit * unit for number, unit in zip(combinations, units, strict=True))
-    squared_means = int((means * means) @ exact_weights)
+    squared_means = int((means * means) @ mean_deals)
     ranges = {"combinations_min": combinations, "combinations_max": combinations, "deal_combinations": dealt}
     return Outcome(
         len(hold), deals, 0, combinations, **ranges, hits=hits, hits_min=hits, hits_max=hits,
@@ -184,10 +184,9 @@ def _spread(
     chosen = figures[hold, np.arange(len(hold))]
     least = np.where(allowed, figures, figures.max(initial=0)).min(axis=0) - chosen
     most = np.where(allowed, figures, 0).max(axis=0) - chosen
-    exact_weights = weights.astype(object)
     # One row fits its type, the sum over rows need not.
-    low = [int(exact_weights @ column) for column in least.T.astype(object)]
-    high = [int(exact_weights @ column) for column in most.T.astype(object)]
+    kind = exact_type(int(max(-least.min(initial=0), most.max(initial=0))) * int(weights.sum()))
+    low, high = (list(map(int, weights.astype(kind) @ spread.astype(kind))) for spread in (least, most))
     return outcome + Outcome(
         0, 0, int(weights.sum()), (0,) * len(outcome.combinations), tuple(low[:-2]), tuple(high[:-2]),
         (0,) * len(outcome.combinations), 0, low[-2], high[-2], 0, low[-1], high[-1], 0,

@@ -18,6 +18,9 @@ from pipeline.config import slug
 NOTHING = "nothing"
 HOLDS = 32
 
+Texts = tuple[NDArray[np.uint8], pa.Array]
+"""`card_letters` of some hands, and their text"""
+
 
 class Column(NamedTuple):
     """A column of a table, as data."""
@@ -61,8 +64,7 @@ def columns(rules: Rules, paytable: Paytable, all_holds: bool = False) -> tuple[
 def card_letters(deck: Deck, hands: NDArray[Any]) -> NDArray[np.uint8]:
     """(n, 5) card numbers to (n, 5, longest name) UTF-8 bytes, zeros after the end of a name."""
     names = np.array([name.encode() for name in deck.names])
-    letters: NDArray[np.uint8] = names.view(np.uint8).reshape(len(names), -1)[hands]
-    return letters
+    return np.take(names.view(np.uint8).reshape(len(names), -1), hands, axis=0)
 
 
 def card_texts(letters: NDArray[np.uint8], kept: NDArray[np.bool_]) -> pa.Array:
@@ -82,13 +84,18 @@ def card_texts(letters: NDArray[np.uint8], kept: NDArray[np.bool_]) -> pa.Array:
     return pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(cells.reshape(count, -1)[written]))
 
 
-def strategy_table(tables: Tables, rules: Rules, paytable: Paytable, strategy: Strategy) -> pa.Table:
-    """The Arrow table of the rows of a strategy."""
+def hand_texts(tables: Tables, start: int, stop: int) -> Texts:
+    """The letters and the text of the hands `start` to `stop`, for all paytables."""
+    letters = card_letters(tables.classes.deck, tables.classes.hands[5][start:stop])
+    return letters, card_texts(letters, np.ones(letters.shape[:2], bool))
+
+
+def strategy_table(tables: Tables, rules: Rules, paytable: Paytable, strategy: Strategy, texts: Texts) -> pa.Table:
+    """The Arrow table of the rows of a strategy; `texts` are those of `hand_texts` for the same rows."""
     rows = slice(strategy.start, strategy.start + len(strategy.hold))
-    hands = tables.classes.hands[5][rows]
-    letters = card_letters(tables.classes.deck, hands)
+    letters, hand = texts
     held = (strategy.hold[:, None] >> np.arange(5, dtype=np.uint8) & 1).astype(bool)
-    values: list[Any] = [card_texts(letters, np.ones_like(held)), *hands.T]
+    values: list[Any] = [hand, *tables.classes.hands[5][rows].T]
     values += [tables.classes.weights[rows], strategy.hold, card_texts(letters, held)]
     values += [strategy.ev_numerator, strategy.ev, strategy.optimal_holds, strategy.draws, *strategy.counts.T]
     if strategy.numerators is not None:

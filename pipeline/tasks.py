@@ -17,7 +17,7 @@ from evaluator.symmetry import TooManyClasses
 from pipeline.config import ConfigError, Fault
 from pipeline.plan import Entry, Plan, Task, part_path, read_plan
 from pipeline.store import PLAN, Receipt, read_part, write_part
-from pipeline.strategy import strategy_table
+from pipeline.strategy import hand_texts, strategy_table
 
 _solving = Lock()
 
@@ -85,10 +85,10 @@ def _run_part(run: Path, identity: str, plan: Plan, number: int, part: int) -> l
         return receipts
     tables = solved(entry.rules).tables
     start, stop = plan.rows(number, part)
-    block = hold_block(tables, start, stop)
+    block, texts = hold_block(tables, start, stop), hand_texts(tables, start, stop)
     for i, (paytable, before) in enumerate(zip(entry.paytables, receipts, strict=True)):
         if before.found != "sound":
             outcome, strategy = certify_rows(tables, block, paytable, plan.tie_break, plan.all_holds)
-            table = strategy_table(tables, entry.rules, paytable, strategy)
+            table = strategy_table(tables, entry.rules, paytable, strategy, texts)
             receipts[i] = write_part(run, identity, before.path, table, outcome, before.found)
     return receipts
