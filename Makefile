@@ -26,7 +26,7 @@ lint: $(VENV)/.installed-dev ## Lint, formatting and types
 	$(bin)/mypy
 
 bench: $(VENV)/.installed-dev ## Measure speed and memory against the targets; ARGS=--all for all games as well
-	$(bin)/python tests/bench.py $(ARGS)
+	$(bin)/python -m tests.bench $(ARGS)
 
 clean: ## Remove the environment and all caches, but no run directory
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -18,7 +18,8 @@ hand has no face, the set of the line does not matter. The core is the highest t
 no full house, whatever other lines there are.
 
 The scoring code that was published with the formula unpacks it otherwise: it takes the low bits for the face of the
-pair, and masks of 14 bits. Here the formula holds. Numbered lines are tried from the last to the first (`win_order`).
+pair, and masks of 14 bits. Here the formula holds. The original
+has up to 15 numbered lines, tried from the last to the first (`win_order`).
 
 With several decks, five of a kind is four of a kind with a kicker of the same face, and a flush may hold a pair.
 """

@@ -157,9 +157,9 @@ def build_tables(
     Raises `ValueError` for outcomes that do not fit, `ProofError` when a table does not add up.
     """
     deck, outcomes = classes.deck, np.asarray(outcomes)
-    if outcomes.shape != classes.weights.shape or not 0 <= outcomes.min() <= outcomes.max() <= wins < 255:
+    if outcomes.shape != classes.weights.shape or not 0 <= outcomes.min() <= outcomes.max() <= wins <= 255:
         raise ValueError(
-            f"expected {len(classes.weights)} outcomes from 0 to {wins}, wins below 255; "
+            f"expected {len(classes.weights)} outcomes from 0 to {wins}, at most 255 wins; "
             f"found {outcomes.shape} from {outcomes.min()} to {outcomes.max()}"
         )
     outcomes = outcomes.astype(np.uint8)
@@ -321,7 +321,7 @@ def hold_values(
         # The transform is linear: one number for a row of T instead of a number for each outcome.
         worth = [table.astype(paid.dtype) @ paid for table in tables.counts]
         for mask in range(31):
-            values[mask] = worth[HELD[mask]][block.rows[mask]]
+            np.take(worth[HELD[mask]], block.rows[mask], out=values[mask], mode="clip")
         values[31] = paid[block.outcomes]
         _transform(values)
     if deal_units is not None:

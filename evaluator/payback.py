@@ -151,28 +151,18 @@ def line_units(paytable: Paytable) -> tuple[int, ...]:
     return paytable.units + (paytable.deal_units or ())
 
 
-def _figures_of(paytable: Paytable, kind: type[Any], pat: bool) -> NDArray[Any]:
-    """(wins + 1, lines + 2): from counts of outcomes to those of lines, the hits, and the sum of squared wins.
-
-    With `pat` the counts are of hands held as dealt.
-    """
-    units = paytable.deal_units if pat and paytable.deal_units else paytable.units
-    paid = np.array(units, dtype=object)
-    lines = np.eye(len(units), dtype=object)
-    if paytable.deal_units:
-        lines = np.hstack([0 * lines, lines] if pat else [lines, 0 * lines])
-    return np.column_stack([lines, paid > 0, paid * paid]).astype(kind)
-
-
 def _tied_figures(tables: Tables, block: Block, paytable: Paytable, tied: NDArray[np.intp]) -> NDArray[Any]:
     """(32, tied, lines + 2): combinations of each line, hits and squares for one deal, under each hold."""
     kind = exact_type(tables.cycle_factor * max(1, *(unit * unit for unit in line_units(paytable))))
-    per_draw = np.array(tables.multipliers, kind)[list(HELD)]
-    counts = block.counts[:, tied].astype(kind)
-    figures: NDArray[Any] = counts @ _figures_of(paytable, kind, pat=False)
-    figures[31] = counts[31] @ _figures_of(paytable, kind, pat=True)
+    figures = np.zeros((32, len(tied), len(line_units(paytable)) + 2), kind)
+    outcomes = len(paytable.pays)
+    pat = slice(outcomes, 2 * outcomes) if paytable.deal_units else slice(outcomes)
+    figures[:31, :, :outcomes] = block.counts[:31, tied]
+    figures[31, :, pat] = block.counts[31, tied]
+    paid = np.array(line_units(paytable), dtype=object)
+    figures[..., -2:] = figures[..., :-2] @ np.column_stack([paid > 0, paid * paid]).astype(kind)
     figures[:, np.array(paytable.bonus_units)[block.bonuses[tied]] > 0, -2] = 0  # a deal with a bonus always pays
-    figures *= per_draw[:, None, None]
+    figures *= np.array(tables.multipliers, kind)[list(HELD), None, None]
     return figures
 
 
@@ -183,24 +173,41 @@ def _sum_rows(tables: Tables, block: Block, paytable: Paytable, hold: NDArray[np
     deals = int(weights.sum())
     paid = [line + bonus for bonus in paytable.bonus_units for line in line_units(paytable)]
     won = sum(number * unit for number, unit in zip(combinations, paid, strict=True))
-    bonus = np.array(paytable.bonus_units, dtype=object)[block.bonuses] * factor
-    means, exact_weights = best.astype(object) + bonus, weights.astype(object)
-    if sum(combinations) != deals * factor or won != means @ exact_weights:
+    means, mean_deals = _means(block, paytable, best, factor)
+    if sum(combinations) != deals * factor or won != means @ mean_deals:
         raise ProofError(
             f"canonical hands {block.start} to {block.stop}: {sum(combinations)} combinations win {won}; "
-            f"expected {deals * factor} and {means @ exact_weights}"
+            f"expected {deals * factor} and {means @ mean_deals}"
         )
     dealt = tuple(int(weights[block.outcomes == i].sum()) for i in range(len(paytable.pays)))
     lines = len(line_units(paytable))
     by_line = tuple(sum(combinations[line::lines]) for line in range(lines))
     hits = sum(number for number, unit in zip(combinations, paid, strict=True) if unit > 0)
     squares = sum(number * unit * unit for number, unit in zip(combinations, paid, strict=True))
-    squared_means = int((means * means) @ exact_weights)
+    squared_means = int((means * means) @ mean_deals)
     ranges = {"combinations_min": by_line, "combinations_max": by_line, "deal_combinations": dealt}
     return Outcome(
         len(hold), deals, 0, combinations, **ranges, hits=hits, hits_min=hits, hits_max=hits,
         squares=squares, squares_min=squares, squares_max=squares, squared_means=squared_means,
     )  # fmt: skip
+
+
+def _means(
+    block: Block, paytable: Paytable, best: NDArray[Any], factor: int
+) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+    """The different means of what a deal wins, times L, and the deals of each, as Python's integers.
+
+    Many deals have the same mean, so few products of such integers are left.
+    """
+    means, deals = [], []
+    for bonus, unit in enumerate(paytable.bonus_units):
+        some = slice(None) if len(paytable.bonuses) == 1 else block.bonuses == bonus
+        different, which = np.unique(best[some], return_inverse=True)
+        times = np.zeros(len(different), np.int64)
+        np.add.at(times, which, block.weights[some])
+        means.append(different.astype(object) + unit * factor)
+        deals.append(times.astype(object))
+    return np.concatenate(means), np.concatenate(deals)
 
 
 def _combinations(tables: Tables, block: Block, paytable: Paytable, hold: NDArray[np.uint8]) -> tuple[int, ...]:
@@ -230,10 +237,9 @@ def _spread(
     chosen = figures[hold, np.arange(len(hold))]
     least = np.where(allowed, figures, figures.max(initial=0)).min(axis=0) - chosen
     most = np.where(allowed, figures, 0).max(axis=0) - chosen
-    exact_weights = weights.astype(object)
     # One row fits its type, the sum over rows need not.
-    low = [int(exact_weights @ column) for column in least.T.astype(object)]
-    high = [int(exact_weights @ column) for column in most.T.astype(object)]
+    kind = exact_type(int(max(-least.min(initial=0), most.max(initial=0))) * int(weights.sum()))
+    low, high = (list(map(int, weights.astype(kind) @ spread.astype(kind))) for spread in (least, most))
     return outcome + replace(
         Outcome.zero(len(outcome.deal_combinations), len(low) - 2, len(outcome.combinations)),
         tied_deals=int(weights.sum()),

@@ -21,7 +21,7 @@ from evaluator.rules import Faults, Paytable, Rules, Win, compile_rules
 from evaluator.solve import solve
 from evaluator.symmetry import TooManyClasses
 from pipeline.faults import ConfigError, Fault, key_path, slug
-from pipeline.paytables import Pays, parse_entry, paytables
+from pipeline.paytables import Pays, parse_coins, parse_entry, paytables
 
 Entry = Annotated[Any, BeforeValidator(parse_entry)]
 M = TypeVar("M", bound=BaseModel)
@@ -53,7 +53,7 @@ class _Win(_Section):
 
 class _Paytable(_Section):
     source: str = ""
-    coins: int | list[int] = 1
+    coins: Annotated[Any, BeforeValidator(parse_coins)] = 1
     no_win: Entry = Fraction(0)
     pays: Pays
     on_deal: Pays = {}
@@ -69,8 +69,8 @@ class _Library(_Section):
 class _Game(_Library):
     name: str = Field(min_length=1)
     deck: _Deck = _Deck()
-    win: list[_Win] = Field(min_length=1, max_length=254)
-    bonus: list[_Win] = Field(default=[], max_length=254)
+    win: list[_Win] = Field(min_length=1, max_length=255)
+    bonus: list[_Win] = Field(default=[], max_length=255)
     paytable: dict[str, _Paytable] = {}
 
 
@@ -144,7 +144,7 @@ def load_game(path: str | Path) -> Game:
         used = compile_rules(rules).used
         kept = tuple((head, text) for head, text in rules.definitions if head.split("(")[0].strip() in used)
         game = replace(game, rules=replace(rules, definitions=kept))
-        if faults:
+        if faults and all(win.when != handcode.NEVER for win in wins):
             solve(rules)  # for what only the cards show, so that it is reported with the rest
     except Faults as problem:
         faults += formula_faults(game, problem.errors)
@@ -204,7 +204,7 @@ def _validate(path: Path, model: type[M], data: dict[str, Any], faults: list[Fau
         if error["type"] == "extra_forbidden":
             del section[key]
         elif error["type"] == "value_error":
-            section[key] = 0
+            section[key] = 1
     try:
         return model.model_validate(data)
     except ValidationError:

@@ -35,11 +35,11 @@ Entry = Amount | tuple[Amount, ...]
 def parse_pay(value: object) -> Fraction:
     """A pay from an integer, a decimal, or text like "6/5"; exact. Raises ValueError.
 
-    >>> parse_pay("6/5"), parse_pay(Decimal("0.8333")), parse_pay(25)
+    >>> parse_pay("6/5"), parse_pay("0.8333"), parse_pay(25)
     (Fraction(6, 5), Fraction(8333, 10000), Fraction(25, 1))
     """
     text = str(value).strip()
-    if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,20}(\.\d{1,20}|/\d{1,20})?", text):
+    if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,20}(\.\d{1,20}|/\d{1,20})?", text, re.ASCII):
         raise ValueError(f"expected a number or a fraction like '6/5', found {value!r}")
     if text.partition("/")[2].strip("0") == "" and "/" in text:
         raise ValueError(f"the denominator of {text!r} is zero")
@@ -68,6 +68,20 @@ def _amount(value: object) -> Amount:
     return Meter(parse_pay(value["reset"]), parse_pay(value["rate"]))
 
 
+def parse_coins(value: object) -> int | tuple[int, ...]:
+    """A number of credits bet, or a list of different ones; raises ValueError.
+
+    >>> parse_coins(5), parse_coins([1, 5])
+    (5, (1, 5))
+    """
+    coins = value if isinstance(value, list) else [value]
+    if not coins or not all(type(number) is int and 1 <= number <= 1_000_000 for number in coins):
+        raise ValueError(f"expected an integer from 1 to 1,000,000, or a list of them, found {value!r}")
+    if len(set(coins)) < len(coins):
+        raise ValueError(f"expected different numbers of coins, found {value!r}")
+    return tuple(coins) if isinstance(value, list) else coins[0]
+
+
 Pays = dict[str, Annotated[Any, BeforeValidator(parse_entry)]]
 
 
@@ -77,10 +91,7 @@ def paytables(
     """The paytable of a section, one for each coin level; none where it has faults, which are added to `faults`."""
     before = len(faults)
     where: list[str | int] = ["paytable", name]
-    coins = section.coins if isinstance(section.coins, list) else [section.coins]
-    if not coins or min(coins) < 1 or max(coins) > 1_000_000 or len(set(coins)) < len(coins):
-        message = f"expected different numbers of credits from 1 to 1,000,000, found {coins}"
-        faults.append(Fault(file, key_path([*where, "coins"]), message))
+    coins = section.coins if isinstance(section.coins, tuple) else (section.coins,)
     names, extra = [win.name for win in wins], [bonus.name for bonus in bonuses]
     _check_keys(file, [*where, "pays"], section.pays, names, names, faults)
     _check_keys(file, [*where, "on_deal"], section.on_deal, names, [], faults)
@@ -89,7 +100,7 @@ def paytables(
     for key in ("pays", "on_deal", "deal_bonus"):
         entries |= {(key, win): entry for win, entry in getattr(section, key).items()}
     for path, entry in entries.items():
-        _check_entry(file, key_path([*where, *path]), entry, isinstance(section.coins, list), len(coins), path, faults)
+        _check_entry(file, key_path([*where, *path]), entry, isinstance(section.coins, tuple), len(coins), path, faults)
     if len(faults) > before:
         return []
     return [_level(name, section, names, extra, level, bet) for level, bet in enumerate(coins)]
@@ -104,7 +115,8 @@ def _check_keys(
     ]
     for unknown in [win for win in pays if win not in known]:
         close = difflib.get_close_matches(unknown, known, 1)
-        listed = f"there are {', '.join(known)}" if known else f"the file has no [[{what}]]"
+        listed = f"the {what}{'s' if what == 'win' else 'es'} are {', '.join(known)}"
+        listed = listed if known else f"the file has no [[{what}]]"
         hint = f"did you mean {close[0]!r}?" if close else listed
         faults.append(Fault(file, key_path([*where, unknown]), f"there is no such {what}; {hint}"))
 
@@ -123,7 +135,7 @@ def _check_entry(
 
 def _level(name: str, section: Any, wins: list[str], bonuses: list[str], level: int, coins: int) -> Paytable:
     """The paytable at one coin level."""
-    several = isinstance(section.coins, list)
+    several = isinstance(section.coins, tuple)
 
     def amount(entry: Entry) -> Amount:
         if isinstance(entry, tuple) and not isinstance(entry, Meter):

@@ -18,6 +18,9 @@ from pipeline.faults import slug
 NOTHING = "nothing"
 HOLDS = 32
 
+Texts = tuple[NDArray[np.uint8], pa.Array]
+"""`card_letters` of some hands, and their text"""
+
 
 class Column(NamedTuple):
     """A column of a table, as data."""
@@ -76,8 +79,7 @@ _ORDER_COLUMNS = (
 def card_letters(deck: Deck, hands: NDArray[Any]) -> NDArray[np.uint8]:
     """(n, 5) card numbers to (n, 5, longest name) UTF-8 bytes, zeros after the end of a name."""
     names = np.array([name.encode() for name in deck.names])
-    letters: NDArray[np.uint8] = names.view(np.uint8).reshape(len(names), -1)[hands]
-    return letters
+    return np.take(names.view(np.uint8).reshape(len(names), -1), hands, axis=0)
 
 
 def card_texts(letters: NDArray[np.uint8], kept: NDArray[np.bool_]) -> pa.Array:
@@ -97,11 +99,17 @@ def card_texts(letters: NDArray[np.uint8], kept: NDArray[np.bool_]) -> pa.Array:
     return pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(cells.reshape(count, -1)[written]))
 
 
-def strategy_table(rules: Rules, paytable: Paytable, block: Block, strategy: Strategy) -> pa.Table:
-    """The Arrow table of the rows of a block."""
-    letters = card_letters(rules.deck, block.hands)
+def hand_texts(deck: Deck, hands: NDArray[Any]) -> Texts:
+    """The letters and the text of (n, 5) hands, for all paytables."""
+    letters = card_letters(deck, hands)
+    return letters, card_texts(letters, np.ones(letters.shape[:2], bool))
+
+
+def strategy_table(rules: Rules, paytable: Paytable, block: Block, strategy: Strategy, texts: Texts) -> pa.Table:
+    """The Arrow table of the rows of a block; `texts` are those of `hand_texts` for its hands."""
+    letters, hand = texts
     held = (strategy.hold[:, None] >> np.arange(5, dtype=np.uint8) & 1).astype(bool)
-    values: list[Any] = [card_texts(letters, np.ones_like(held)), *block.hands.T]
+    values: list[Any] = [hand, *block.hands.T]
     if block.arrangements is not None:
         values += [block.start + block.arrangements.hand, arrangement_sets(block.arrangements)]
     values += [block.weights, strategy.hold, card_texts(letters, held)]

@@ -19,7 +19,7 @@ from evaluator.symmetry import TooManyClasses
 from pipeline.faults import ConfigError, Fault
 from pipeline.plan import Entry, Plan, Task, part_path, read_plan
 from pipeline.store import PLAN, Receipt, read_part, write_part
-from pipeline.strategy import strategy_table
+from pipeline.strategy import hand_texts, strategy_table
 
 ORDERED_HANDS = 512
 """canonical hands that are worked on at once where each may have 120 rows"""
@@ -96,10 +96,11 @@ def _run_part(run: Path, identity: str, plan: Plan, number: int, part: int) -> l
     step = ORDERED_HANDS if entry.ordered else stop - start
     for at in range(start, stop, step):
         block = hold_block(tables, at, min(at + step, stop))
+        texts = hand_texts(entry.rules.deck, block.hands)
         for i in wanted:
             outcome, strategy = certify_rows(tables, block, entry.paytables[i], plan.tie_break, plan.all_holds)
             outcomes[i] += outcome
-            pieces[i].append(strategy_table(entry.rules, entry.paytables[i], block, strategy))
+            pieces[i].append(strategy_table(entry.rules, entry.paytables[i], block, strategy, texts))
     for i in wanted:
         table = pa.concat_tables(pieces[i]).combine_chunks()
         receipts[i] = write_part(run, identity, receipts[i].path, table, outcomes[i], receipts[i].found)

@@ -137,7 +137,9 @@ def test_counts_that_do_not_add_up_name_the_hand_and_the_hold(tables):
 
 def test_outcomes_have_to_fit(tables):
     classes = tables.classes
-    with pytest.raises(ValueError, match=r"expected 134459 outcomes from 0 to 8, wins below 255; found .* from 0 to 9"):
+    with pytest.raises(
+        ValueError, match=r"expected 134459 outcomes from 0 to 8, at most 255 wins; found .* from 0 to 9"
+    ):
         build_tables(classes, tables.outcomes, wins=8)
     with pytest.raises(ValueError, match=r"found \(10,\) from 0 to 9"):
         build_tables(classes, np.arange(10), wins=9)

@@ -1,0 +1,165 @@
+"""Speed and memory against their targets: `make bench`. Not collected by pytest.
+
+CPU seconds are user and system time of the process and its children, the best of several runs; `copies` is their ratio
+to one memory copy of the table of all counts of 52 cards, (32, 134459, 11) int32, which says more on another machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+import pipeline
+from evaluator.holds import hold_block
+from evaluator.solve import solve
+from pipeline.cluster import Cluster, local_cluster
+
+CONFIGS = Path(__file__).parent.parent / "configs"
+AUTOHOLD = str(Path(sys.executable).with_name("autohold"))
+ROWS = 16_384
+WIDTH = "{:<45} {:>8} {:>7} {:>8}  {}"
+
+
+class Report:
+    """Prints a line for each measurement, as it comes."""
+
+    def __init__(self, copy: float) -> None:
+        self.copy = copy
+        print(WIDTH.format("", "", "copies", "target", "met"))
+        self.seconds("one copy of all counts of 52 cards", copy)
+
+    def seconds(self, what: str, value: float, target: float | None = None) -> None:
+        """A time and its target, in seconds."""
+        met = "" if target is None else "yes" if value <= target else "NO"
+        wanted = "" if target is None else f"{target:.2f} s"
+        print(WIDTH.format(what, f"{value:.3f} s", f"{value / self.copy:.1f}", wanted, met).rstrip(), flush=True)
+
+    def megabytes(self, what: str, value: float, target: float) -> None:
+        """A size of memory and its target."""
+        met = "yes" if value <= target else "NO"
+        print(WIDTH.format(what, f"{value:.0f} MB", "", f"{target:.0f} MB", met), flush=True)
+
+
+def best(function: Callable[[], object], times: int = 5) -> float:
+    """The least CPU time of some calls."""
+    found = []
+    for _ in range(times):
+        began = time.process_time()
+        function()
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+def command(*arguments: str) -> tuple[float, float, float]:
+    """CPU seconds, wall seconds and peak megabytes of one run of autohold, with all that it imports and writes."""
+    began = time.monotonic()
+    process = subprocess.Popen([AUTOHOLD, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    said = process.stderr.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stderr.close()
+    if process.returncode:
+        sys.exit(f"autohold {' '.join(arguments)}: exit code {process.returncode}\n{said}")
+    return usage.ru_utime + usage.ru_stime, time.monotonic() - began, usage.ru_maxrss / 1024
+
+
+def certify(*arguments: str, times: int = 3) -> tuple[float, float, float]:
+    """The least of each figure of some runs of `autohold certify` into fresh directories."""
+    runs = []
+    for _ in range(times):
+        with TemporaryDirectory() as folder:
+            runs.append(command("certify", *arguments, "--out", f"{folder}/run"))
+    cpu, wall, peak = (min(figures) for figures in zip(*runs, strict=True))
+    return cpu, wall, peak
+
+
+def copy_seconds() -> float:
+    """The time of the memory copy that is the measure of the others."""
+    source = np.ones((32, 134_459, 11), np.int32)
+    target = np.ones_like(source)
+    return best(lambda: np.copyto(target, source), 10)
+
+
+def kernel(report: Report) -> None:
+    """Tables and holds of Jacks or Better, in this process."""
+    rules = pipeline.load_game(CONFIGS / "jacks-or-better.toml").rules
+    report.seconds("Jacks or Better: rules to all tables and maps", best(lambda: solve(rules)), 0.6)
+    tables = solve(rules).tables
+    rows = len(tables.classes.weights)
+
+    def counts() -> None:
+        for start in range(0, rows, ROWS):
+            hold_block(tables, start, start + ROWS)
+
+    report.seconds(f"  all counts of all holds, {rows:,} hands", best(counts), 0.2)
+
+
+def commands(report: Report) -> None:
+    """The command, from its start to its end."""
+    report.seconds("autohold --help", min(command("--help")[0] for _ in range(5)), 0.4)
+    jacks = CONFIGS / "jacks-or-better.toml"
+    tables = [table.name for table in pipeline.load_game(jacks).paytables]
+    one, _, peak = certify(str(jacks), "--serial", "--paytable", tables[0], times=5)
+    report.seconds("certify --serial, one paytable of 52 cards", one, 1.5)
+    several = certify(str(jacks), "--serial", times=2)[0]
+    report.seconds(f"  each further paytable, mean of {len(tables) - 1}", (several - one) / (len(tables) - 1), 0.3)
+    for name, what in (("joker-poker-kings-or-better", "53 cards"), ("deuces-wild", "deuces wild")):
+        path = CONFIGS / f"{name}.toml"
+        table = pipeline.load_game(path).paytables[0].name
+        report.seconds(f"  one paytable of {what}", certify(str(path), "--serial", "--paytable", table)[0], 1.5 * one)
+    report.megabytes("  peak memory, one paytable of 52 cards", peak, 600)
+
+
+def _own_peak(_: object) -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def worker_memory(report: Report) -> None:
+    """The peak of a local worker that certifies all paytables of Jacks or Better."""
+    peaks: list[float] = []
+
+    @contextmanager
+    def measured() -> Iterator[Cluster]:
+        with local_cluster(1) as workers:
+            yield workers
+            peaks.extend(peak for _, peak in workers.map(_own_peak, [None], ["peak"]) if isinstance(peak, float))
+
+    with TemporaryDirectory() as folder:
+        pipeline.certify([CONFIGS / "jacks-or-better.toml"], f"{folder}/run", executor=measured)
+    report.megabytes("peak memory of a local Dask worker", max(peaks), 600)
+
+
+def everything(report: Report) -> None:
+    """All game files, by wall clock."""
+    paths = list(map(str, sorted(CONFIGS.glob("*.toml"))))
+    for workers in (1, 2):
+        what = f"wall: all {len(paths)} games, {workers} worker{'s' * (workers > 1)}"
+        report.seconds(what, certify(*paths, "--workers", str(workers), times=1)[1])
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description="Measure speed and memory against the targets.")
+    parser.add_argument("--all", action="store_true", help="also certify all games, with one worker and with two")
+    options = parser.parse_args()
+    report = Report(copy_seconds())
+    kernel(report)
+    commands(report)
+    worker_memory(report)
+    if options.all:
+        everything(report)
+
+
+if __name__ == "__main__":
+    main()
