@@ -74,12 +74,12 @@ def parse_coins(value: object) -> int | tuple[int, ...]:
     >>> parse_coins(5), parse_coins([1, 5])
     (5, (1, 5))
     """
-    coins = value if isinstance(value, list) else [value]
+    coins: list[Any] = value if isinstance(value, list) else [value]
     if not coins or not all(type(number) is int and 1 <= number <= 1_000_000 for number in coins):
         raise ValueError(f"expected an integer from 1 to 1,000,000, or a list of them, found {value!r}")
     if len(set(coins)) < len(coins):
         raise ValueError(f"expected different numbers of coins, found {value!r}")
-    return tuple(coins) if isinstance(value, list) else coins[0]
+    return tuple(coins) if isinstance(value, list) else int(coins[0])
 
 
 Pays = dict[str, Annotated[Any, BeforeValidator(parse_entry)]]

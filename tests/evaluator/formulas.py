@@ -47,9 +47,9 @@ def formulas(draw: st.DrawFn, said: Words, depth: int = 4, cards: Names = (), va
     """A formula that is 0 or 1 on every hand; `cards` and `values` are the variables in scope, a value's first letter
     being its kind."""
     usable = cards + (tuple(PLACES) if said.places else ())
-    kinds = ["not", "and", "or", "some", "every"] if depth > 0 else []
-    if depth > 0:
-        kinds += ["some in", "every in"]
+    kinds = ["not", "and", "or", "some in", "every in"] if depth > 0 else []
+    if depth > 0 and len(cards) < 4:
+        kinds += ["some", "every"]
     if usable:
         kinds += ["same"] * 4
     kind = draw(st.sampled_from(kinds or ["constant"]))
@@ -66,7 +66,7 @@ def formulas(draw: st.DrawFn, said: Words, depth: int = 4, cards: Names = (), va
     if kind in ("and", "or"):
         return (kind, part(), part())
     if kind in ("some", "every"):
-        names = tuple(f"v{len(cards) + i}" for i in range(draw(st.integers(1, 2 if cards else 3))))
+        names = tuple(f"v{len(cards) + i}" for i in range(draw(st.integers(1, min(3, 4 - len(cards))))))
         return (kind, names, part(names))
     letter = draw(st.sampled_from("FS" if said.suits else "F"))
     name = f"{letter}{len(values)}"

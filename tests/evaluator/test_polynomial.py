@@ -301,8 +301,8 @@ def test_complete_adds_up_every_draw(data, products, deck):
     fixed = dict(zip(places, known[:kept], strict=True))
     stock = [card for card in everything if card not in known]
     open_places = [place for place in range(5) if place not in fixed]
-    draws = np.array(list(permutations(stock, len(open_places))), dtype=np.int64)
-    draws = draws.reshape(len(draws), len(open_places), 2)
+    drawn = list(permutations(stock, len(open_places)))
+    draws = np.array(drawn).reshape(len(drawn), len(open_places), 2)
     hands = np.zeros((len(draws), 5, 2), dtype=np.int64)
     hands[:, open_places] = draws
     hands[:, places] = [fixed[place] for place in places] or 0

@@ -429,7 +429,7 @@ def test_there_are_many_broken_files():
 
 
 def test_a_win_that_depends_on_the_order_of_the_cards(tmp_path):
-    write(tmp_path, second_win('"same(C1F,C2F)"') + "\n[deck]\ndecks = 2\n", {})
+    write(tmp_path, second_win('"same(C1F,C2F)"').replace("[deck]", "[deck]\ndecks = 2"), {})
     (fault,) = faults_of(tmp_path / "game.toml")
     assert (fault.file, fault.key) == (str(tmp_path / "game.toml"), "win[2].when")
     assert fault.message.startswith("'pair' depends on the order of the cards; so the deck must not have alike cards")
