@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
 
 import dask
 from dask.utils import parse_timedelta
@@ -16,6 +19,8 @@ from pipeline.execute import Argument, Failure, Result
 
 WINDOW = 3
 """calls in flight for each thread of a worker, so that nobody waits and the scheduler stays small"""
+LEAVE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""run by every local worker: a terminal interrupts all processes of a command, and only the command is to answer"""
 
 
 class Unreachable(ConnectionError):
@@ -75,6 +80,7 @@ def local_cluster(workers: int) -> Iterator[Cluster]:
             host="127.0.0.1",
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
+            preload=[LEAVE_INTERRUPTS],
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -91,7 +97,7 @@ def remote_cluster(address: str | None, scheduler_file: str | None) -> Iterator[
     where = address or scheduler_file
     timeout = parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"))
     try:
-        client = Client(address=address, scheduler_file=scheduler_file, timeout=timeout)
+        client = Client(address or _address(Path(scheduler_file or ""), timeout), timeout=timeout)
     except (OSError, TimeoutError, ValueError) as problem:
         raise Unreachable(f"no Dask scheduler answers at {where}: {problem}") from None
     with client:
@@ -100,6 +106,18 @@ def remote_cluster(address: str | None, scheduler_file: str | None) -> Iterator[
         except TimeoutError:
             raise Unreachable(f"the Dask scheduler at {where} has no workers after {timeout:g} s") from None
         yield Cluster(client, f"scheduler {where}")
+
+
+def _address(file: Path, timeout: float) -> str:
+    """The address in a scheduler's connection file; waits for a scheduler that is only starting. Raises `OSError`."""
+    until = monotonic() + timeout
+    while True:
+        try:
+            return str(json.loads(file.read_text(encoding="utf-8"))["address"])
+        except (OSError, ValueError, KeyError, TypeError):
+            if monotonic() > until:
+                raise TimeoutError(f"there is no address in that file after {timeout:g} s") from None
+        sleep(0.05)
 
 
 def default_workers() -> int:
