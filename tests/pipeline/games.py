@@ -52,7 +52,12 @@ coins = 5
 "three of a kind" = 10
 "pair of aces" = 0
 """
-"""Paybacks of 0.94 and 0.89, about; nothing in it is played anywhere."""
+"""Paybacks of 1.136 and 0.958; it is played nowhere."""
+
+ROWS = 50
+"""rows in a part: 2,376 canonical hands in 48 parts"""
+PARTS = 96
+"""part files of both paytables"""
 
 
 def environment(**changes: str) -> dict[str, str]:
@@ -99,3 +104,9 @@ def contents(run: Path) -> dict[str, bytes]:
 def log(run: Path) -> list[dict[str, Any]]:
     """The events of a run's log."""
     return [json.loads(line) for line in (run / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def parts(run: Path) -> dict[str, tuple[int, int]]:
+    """Path -> inode and time of change of every part that is there under its own name."""
+    found = run.glob("*/*/strategy/part-*.parquet")
+    return {path.relative_to(run).as_posix(): (path.stat().st_ino, path.stat().st_mtime_ns) for path in found}
