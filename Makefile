@@ -6,13 +6,16 @@ RUN    ?= RUN
 bin    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help certify test test-slow lint bench clean
+.PHONY: help certify catalogue test test-slow lint bench clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 certify: $(VENV)/.installed ## Certify all game files of configs/ into RUN; goes on where it was stopped
 	$(bin)/autohold certify configs/*.toml --out $(RUN) --resume $(ARGS)
+
+catalogue: certify ## The same, and the tables of configs/CATALOGUE.md and README.md from it
+	$(bin)/python -m tests.catalogue $(RUN)
 
 test: lint ## What CI runs: lint, formatting, types, and all tests but the exhaustive ones
 	$(bin)/python -m pytest -q -m "not slow" $(ARGS)
