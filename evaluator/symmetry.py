@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise, product
 from math import factorial, prod
 from typing import Any
@@ -118,8 +119,9 @@ def _check_components(deck: Deck, components: Components) -> None:
         raise ValueError(f"{components} is not a partition of the suits 0 … {len(deck.suits) - 1} into ascending sets")
 
 
+@lru_cache(maxsize=2)
 def canonical_classes(deck: Deck, components: Components) -> Classes:
-    """Every canonical hand of up to five cards, with weights and maps.
+    """Every canonical hand of up to five cards, with weights and maps; kept, for most games share them.
 
     Raises `TooManyClasses` before anything is made, and `ProofError` when a number of rows or the sum of the weights is
     not what it has to be.

@@ -139,7 +139,7 @@ def tasks(plan: Plan, at_least: int = 1) -> list[Task]:
     for number, entry in enumerate(plan.entries):
         parts = plan.parts(number)
         cells = plan.rows_per_part * len(entry.paytables)
-        size = max(1, min(-(-parts // share), TASK_CELLS // cells))
+        size = max(1, min(parts // share, TASK_CELLS // cells))
         cut += [Task(number, start, min(start + size, parts)) for start in range(0, parts, size)]
     return cut
 
