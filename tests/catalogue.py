@@ -41,8 +41,8 @@ def catalogue_text(certificates: Iterable[dict[str, Any]]) -> str:
     lines = [
         "# The catalogue",
         "",
-        f"{len(rows)} certified paytables of {games} games, each from the file of its game in this folder, where its",
-        "source stands. Payback in credits won per credit bet under optimal play, exact to 12 places; ties by lowest-mask.",
+        f"{len(rows)} certified paytables of {games} games. The file of a game in this folder has the source of each.",
+        "Payback is credits won per credit bet under optimal play, to 12 places; ties are resolved by lowest-mask.",
         "",
         *HEAD,
         *rows,

@@ -1,0 +1,154 @@
+"""`autohold certify`: paytables into a run directory."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.console import DONE, GAME, NO, Progress, choose_executor, executor_options, json_option, print_json
+
+TIE_BREAKS = ("lowest-mask", "least-variance", "most-variance")
+
+
+class Require(click.ParamType[Any]):
+    """MIN:MAX, decimals or fractions; one side may be empty."""
+
+    name = "MIN:MAX"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Two exact bounds, None where a side is empty."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            low, colon, high = value.partition(":")
+            bounds = tuple(Fraction(side) if side.strip() else None for side in (low, high))
+        except (ValueError, ZeroDivisionError):
+            self.fail(f"{value!r}: expected two numbers or fractions like 0.83:1 or 17/20:", param, ctx)
+        if not colon or bounds == (None, None):
+            self.fail(f"{value!r}: expected MIN:MAX, like 0.83:1, 0.83: or :1", param, ctx)
+        if None not in bounds and bounds[0] > bounds[1]:  # type: ignore[operator]
+            self.fail(f"{value!r}: the minimum is above the maximum", param, ctx)
+        return bounds
+
+
+@click.command()
+@click.argument("games", nargs=-1, required=True, type=GAME)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Run directory.")
+@click.option("--paytable", "paytables", multiple=True, metavar="NAME", help="Only this paytable; repeatable.")
+@click.option("--pay", "pays", multiple=True, metavar="WIN=VALUE", help="Change a pay; repeatable.")
+@executor_options
+@click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
+@click.option("--require", type=Require(), help="Exit 1 unless every payback is within.")
+@click.option("--tie-break", type=click.Choice(TIE_BREAKS), default=TIE_BREAKS[0], show_default=True)
+@click.option("--all-holds", is_flag=True, help="Store the values of all 32 holds.")
+@click.option("--rows-per-part", type=click.IntRange(1), metavar="N", help="Hands in a part; default: 16384.")
+@json_option
+def certify(
+    games: tuple[Path, ...],
+    out: Path,
+    paytables: tuple[str, ...],
+    pays: tuple[str, ...],
+    workers: int | None,
+    scheduler: str | None,
+    scheduler_file: str | None,
+    serial: bool,
+    resume: bool,
+    require: tuple[Fraction | None, Fraction | None] | None,
+    tie_break: str,
+    all_holds: bool,
+    rows_per_part: int | None,
+    as_json: bool,
+) -> int:
+    """Certify the paytables of GAMES into the run directory --out.
+
+    A complete run is checked and not computed again. Without --scheduler,
+    --scheduler-file, DASK_SCHEDULER_ADDRESS or --serial, the work is done by
+    local worker processes.
+    """
+    from pipeline.plan import ROWS_PER_PART
+    from pipeline.run import certify as carry_out
+    from pipeline.run import make_plan
+
+    executor = choose_executor(workers, scheduler, scheduler_file, serial)
+    chosen = _chosen(games, paytables, pays)
+    plan = make_plan(chosen, tie_break, rows_per_part or ROWS_PER_PART, all_holds)
+    progress = Progress()
+    run = carry_out(chosen, out, executor, plan, resume, progress)
+    progress.end()
+    return _report(run, require or (None, None), as_json)
+
+
+def _chosen(paths: tuple[Path, ...], names: tuple[str, ...], pays: tuple[str, ...]) -> list[Any]:
+    """The games with the paytables asked for; all faults of all files at once."""
+    from dataclasses import replace
+
+    from pipeline.config import load_game
+    from pipeline.faults import ConfigError, Fault
+    from pipeline.paytables import with_pays
+
+    faults: list[Fault] = []
+    games = []
+    for path in paths:
+        try:
+            games.append(load_game(path))
+        except ConfigError as problem:
+            faults += problem.faults
+    if not faults:
+        known = dict.fromkeys(name for game in games for t in game.paytables for name in (t.name, t.label))
+        unknown = [name for name in names if name not in known]
+        faults = [Fault("--paytable", name, f"there is none; there are {'; '.join(known)}") for name in unknown]
+    if faults:
+        raise ConfigError(faults)
+    changes = _changes(pays)
+    kept = []
+    for game in games:
+        tables = [t for t in game.paytables if not names or {t.name, t.label} & {*names}]
+        if changes:
+            tables = [with_pays(game.file, game.rules.wins, table, changes) for table in tables]
+        if tables:
+            kept.append(replace(game, paytables=tuple(tables)))
+    return kept
+
+
+def _changes(pays: tuple[str, ...]) -> dict[str, Fraction]:
+    from pipeline.paytables import parse_pay
+
+    changes = {}
+    for text in pays:
+        win, equals, value = text.rpartition("=")
+        try:
+            if not equals:
+                raise ValueError("expected WIN=VALUE")
+            changes[win.strip()] = parse_pay(value)
+        except ValueError as problem:
+            raise click.BadParameter(f"{text!r}: {problem}", param_hint="--pay") from None
+    return changes
+
+
+def _report(run: Any, bounds: tuple[Fraction | None, Fraction | None], as_json: bool) -> int:
+    from pipeline.certificate import meets, overview_lines
+
+    within = [meets(content, *bounds) for content in run.certificates]
+    if as_json:
+        keys = ("game", "paytable", "coins", "payback", "payback_decimal", "variance", "hit_frequency", "tied_deals")
+        rows = [
+            {key: content[key] for key in keys} | {"warnings": content["warnings"], "within_required": met}
+            for content, met in zip(run.certificates, within, strict=True)
+        ]
+        state = {"run": str(run.path), "identity": run.identity, "computed": run.computed, "parts": run.parts}
+        print_json({**state, "within_required": all(within), "certificates": rows})
+        return DONE if all(within) else NO
+    for line in overview_lines(run.certificates):
+        click.echo(line)
+    for content in run.certificates:
+        for warning in content["warnings"]:
+            click.echo(f"warning: {content['game']}, {content['paytable']}: {warning}", err=True)
+    click.echo(f"{run.path}: {'certified' if run.computed else 'already certified, digests verified'}", err=True)
+    low, high = ("" if bound is None else str(bound) for bound in bounds)
+    for content, met in zip(run.certificates, within, strict=True):
+        if not met:
+            click.echo(f"outside {low}:{high}: {content['game']}, {content['paytable']}: {content['payback']}")
+    return DONE if all(within) else NO
