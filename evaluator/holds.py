@@ -253,7 +253,7 @@ def _in_order(tables: Tables, ordered: Ordered, block: Block) -> Block:
     deck = tables.classes.deck
     corrected = corrections(ordered, deck, block.hands)
     rows = arrange(corrected)
-    counts = place_counts(ordered, corrected, rows, block.counts)
+    counts = place_counts(ordered, corrected, rows, block.counts, tables.draws[0])
     hands = block.hands[rows.hand[:, None], ARRANGEMENTS[rows.first]]
     _check_holds(deck, tables.draws, hands, counts)
     return Block(

@@ -21,7 +21,6 @@ of the 120 arrangements. Holding the ten and the king of a hand, N is 1 and G is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from math import comb, factorial
@@ -43,6 +42,13 @@ _PLACED = [
     np.array([_PLACEMENTS[len(members)][tuple(places[members])] for places in _PLACE_OF]) for members in _MEMBERS
 ]
 """for each mask, (120,): the placement of its cards under each arrangement"""
+_START = np.cumsum([0] + [len(_PLACEMENTS[len(members)]) for members in _MEMBERS])
+"""for each mask, where its placements start among the 1546 of all masks"""
+_AT = np.array([_START[mask] + _PLACED[mask] for mask in range(32)])
+"""(32, 120): that number of what each mask of cards and each arrangement show"""
+_CARDS = np.array([sum(1 << ARRANGEMENTS[:, place] for place in members) for members in _MEMBERS[1:]])
+_CARDS = np.vstack([np.zeros((1, 120), _CARDS.dtype), _CARDS])
+"""(32, 120): the cards that each mask of places holds under each arrangement"""
 
 MOST_TERMS = 50_000_000
 """entries of the tables of N; more patterns are refused"""
@@ -158,46 +164,60 @@ def _rank(deck: Deck, cards: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _restrictions() -> dict[tuple[int, int], NDArray[np.int64]]:
-    """For masks M within S, the matrix that takes index sets of S to those of M: which cards of F the cards M are."""
+    """For masks S and the cards i in it, the matrix that takes index sets of S to those of S without i.
+
+    An index set of S says which cards of F the cards S are.
+    """
     matrices = {}
-    for whole in range(32):
-        for part in range(32):
-            if part & ~whole:
-                continue
-            ranks = [_MEMBERS[whole].index(i) for i in _MEMBERS[part]]
-            matrix = np.zeros((len(_SUBSETS[len(_MEMBERS[whole])]), len(_SUBSETS[len(ranks)])), np.int64)
-            for row, indices in enumerate(_SUBSETS[len(_MEMBERS[whole])]):
-                matrix[row, _SUBSETS[len(ranks)].index(tuple(indices[rank] for rank in ranks))] = 1
-            matrices[whole, part] = matrix
+    for whole, members in enumerate(_MEMBERS):
+        for rank, card in enumerate(members):
+            matrix = np.zeros((len(_SUBSETS[len(members)]), len(_SUBSETS[len(members) - 1])), np.int64)
+            for row, indices in enumerate(_SUBSETS[len(members)]):
+                matrix[row, _SUBSETS[len(members) - 1].index(indices[:rank] + indices[rank + 1 :])] = 1
+            matrices[whole, card] = matrix
     return matrices
 
 
 _RESTRICT = _restrictions()
 
 
-def corrections(ordered: Ordered, deck: Deck, hands: NDArray[Any]) -> list[NDArray[np.int64]]:
-    """For each mask of cards, (n, placements, changes): final hands that make each change, with the cards kept so.
+@dataclass(frozen=True)
+class Corrections:
+    """What the places of held cards change for some hands. Many hands are alike in it: they are of one kind."""
 
-    hands: (n, 5) ascending card numbers.
-    """
-    size = [mask.bit_count() for mask in range(32)]
-    meeting = [np.zeros((len(hands), ordered.patterns, len(_SUBSETS[k])), np.int64) for k in size]
-    for whole in range(32):
-        found = ordered.containing[size[whole]][_rank(deck, hands[:, _MEMBERS[whole]])]
-        some = np.flatnonzero(found.any(axis=(1, 2)))
-        for part in range(32):
-            if some.size and not part & ~whole:
-                sign = -1 if size[whole] - size[part] & 1 else 1
-                meeting[part][some] += sign * (found[some].astype(np.int64) @ _RESTRICT[whole, part])
-    tables = []
-    for mask in range(32):
-        places = len(_PLACEMENTS[size[mask]])
-        table = np.zeros((len(hands), places * len(ordered.changes)), np.int64)
-        some = np.flatnonzero(meeting[mask].any(axis=(1, 2)))
-        keeping = ordered.keeping[size[mask]]
-        table[some] = meeting[mask][some].reshape(len(some), len(keeping)) @ keeping
-        tables.append(table.reshape(len(hands), places, len(ordered.changes)))
-    return tables
+    kind: NDArray[np.intp]
+    """(n,): which of the kinds each hand is"""
+    tables: NDArray[np.int64]
+    """(kinds, 1546, changes): final hands that make each change, for each mask of cards and each placement of them"""
+
+
+def corrections(ordered: Ordered, deck: Deck, hands: NDArray[Any]) -> Corrections:
+    """The corrections of (n, 5) hands, ascending card numbers."""
+    # Equal numbers of F that contain the same of their cards make equal corrections.
+    found = np.concatenate(
+        [
+            ordered.containing[len(members)][_rank(deck, hands[:, members])].reshape(len(hands), -1)
+            for members in _MEMBERS
+        ],
+        axis=1,
+    )
+    kinds: dict[bytes, int] = {}
+    kind = np.array([kinds.setdefault(row.tobytes(), len(kinds)) for row in found], np.intp)
+    different = np.frombuffer(b"".join(kinds), found.dtype).reshape(len(kinds), found.shape[1]).astype(np.int64)
+    widths = [ordered.patterns * len(_SUBSETS[len(members)]) for members in _MEMBERS]
+    meeting = [
+        part.reshape(len(kinds), ordered.patterns, -1) for part in np.split(different, np.cumsum(widths)[:-1], axis=1)
+    ]
+    for card in range(5):
+        for mask in range(32):
+            if not mask >> card & 1:
+                whole = mask | 1 << card
+                meeting[mask] = meeting[mask] - meeting[whole] @ _RESTRICT[whole, card]
+    tables = [
+        (met.reshape(len(kinds), -1) @ ordered.keeping[len(members)]).reshape(len(kinds), -1, len(ordered.changes))
+        for met, members in zip(meeting, _MEMBERS, strict=True)
+    ]
+    return Corrections(kind, np.concatenate(tables, axis=1))
 
 
 @dataclass(frozen=True)
@@ -210,64 +230,91 @@ class Arrangements:
     """(r,): the least arrangement of the class, by its number"""
     size: NDArray[np.int64]
     """(r,): how many arrangements are in the class"""
+    sets: NDArray[np.uint8]
+    """(r, 15): the class as a bit set, arrangement 119 first"""
     member: NDArray[np.intp]
     """(n, 120): the row of each arrangement of each hand"""
 
 
-#: Odd multipliers of a signature that is only a first guess: equal corrections are compared in full afterwards.
-_MIX = np.uint64(0x9E3779B97F4A7C15) * (np.uint64(2) * np.arange(1, 32 * 255 + 1, dtype=np.uint64) + np.uint64(1))
+def _odd_numbers(count: int) -> NDArray[np.uint64]:
+    """Odd numbers without a pattern: a generator of Marsaglia's (xorshift64), seeded with the golden ratio."""
+    numbers, state = [], 0x9E3779B97F4A7C15
+    for _ in range(count):
+        state ^= state << 13 & 0xFFFFFFFFFFFFFFFF
+        state ^= state >> 7
+        state ^= state << 17 & 0xFFFFFFFFFFFFFFFF
+        numbers.append(state | 1)
+    return np.array(numbers, np.uint64)
 
 
-def arrange(tables: Sequence[NDArray[np.int64]]) -> Arrangements:
-    """Group the arrangements of hands that have these `corrections` into classes with equal ones under every hold."""
-    n, changes = len(tables[0]), tables[0].shape[2]
-    signature = np.zeros((n, 120), np.uint64)
-    telling = [mask for mask in range(1, 32) if (tables[mask] != tables[mask][:, :1]).any()]
-    for mask in telling:
-        for change in range(changes):
-            value = tables[mask][:, _PLACED[mask], change].astype(np.uint64)
-            signature += (value + np.uint64(1)) * _MIX[mask * 255 + change]
-            signature ^= signature >> np.uint64(29)
+def arrange(corrected: Corrections) -> Arrangements:
+    """Group the arrangements of hands into classes with equal corrections under every hold."""
+    tables = corrected.tables
+    kinds, _, changes = tables.shape
+    # A sum of products is a first guess; what it takes for equal is compared in full below.
+    mix = _odd_numbers(32 * changes).reshape(32, changes)
+    signature = np.zeros((kinds, 120), np.uint64)
+    telling = []  # masks, and the kinds of hands for which the places of their cards tell anything
+    for mask in range(1, 32):
+        values = tables[:, _START[mask] : _START[mask + 1]]
+        some = np.flatnonzero((values != values[:, :1]).any(axis=(1, 2)))
+        if some.size:
+            telling.append((mask, some))
+            signs = (values[some].astype(np.uint64) * mix[mask]).sum(axis=2, dtype=np.uint64)
+            signature[some] += signs[:, _PLACED[mask]]
     order = np.argsort(signature, axis=1, kind="stable")
     ranked = np.take_along_axis(signature, order, axis=1)
-    starts = np.ones((n, 120), bool)
+    starts = np.ones((kinds, 120), bool)
     starts[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
     # The first of each run, by number, stands for it; rows ascend by it within a hand.
     leader = np.maximum.accumulate(np.where(starts, np.arange(120), 0), axis=1)
-    representative = np.empty((n, 120), np.intp)
+    representative = np.empty((kinds, 120), np.intp)
     np.put_along_axis(representative, order, np.take_along_axis(order, leader, axis=1), axis=1)
-    leads = representative == np.arange(120)
-    hand, first = np.nonzero(leads)
-    row_of = np.zeros((n, 120), np.intp)
-    row_of[hand, first] = np.arange(len(hand))
-    member = np.take_along_axis(row_of, representative, axis=1)
-    for mask in telling:
-        for change in range(changes):
-            seen = tables[mask][:, _PLACED[mask], change]
-            if (seen != np.take_along_axis(seen, representative, axis=1)).any():
-                raise ArithmeticError("two arrangements with different corrections have the same signature")
-    return Arrangements(hand, first, np.bincount(member.ravel(), minlength=len(hand)), member)
+    for mask, some in telling:
+        at = _AT[mask]
+        if (tables[some[:, None], at] != tables[some[:, None], at[representative[some]]]).any():
+            raise ArithmeticError("two arrangements with different corrections have the same signature")
+    return _for_hands(corrected.kind, representative)
+
+
+def _for_hands(kind: NDArray[np.intp], representative: NDArray[np.intp]) -> Arrangements:
+    """The classes of hands of some kinds; representative: (kinds, 120) the least arrangement of each one's class."""
+    of, first = np.nonzero(representative == np.arange(120))
+    classes = np.bincount(of, minlength=len(representative))
+    start = np.cumsum(classes) - classes
+    number = np.zeros((len(representative), 120), np.intp)  # of each arrangement's class, within the kind
+    number[of, first] = np.arange(len(of)) - start[of]
+    number = np.take_along_axis(number, representative, axis=1)
+    within = np.zeros((len(of), 120), bool)
+    within[start[:, None] + number, np.arange(120)] = True
+    rows = classes[kind]
+    row = np.cumsum(rows) - rows
+    hand = np.repeat(np.arange(len(kind)), rows)
+    one = start[kind][hand] + np.arange(len(hand)) - row[hand]
+    sets = np.packbits(within[:, ::-1], axis=1)
+    return Arrangements(hand, first[one], within.sum(axis=1)[one], sets[one], row[:, None] + number[kind])
 
 
 def place_counts(
-    ordered: Ordered, tables: Sequence[NDArray[np.int64]], rows: Arrangements, base: NDArray[Any]
-) -> NDArray[np.int64]:
-    """(32, r, outcomes): draws in order that end in each outcome, masks by place on the screen.
+    ordered: Ordered, corrected: Corrections, rows: Arrangements, base: NDArray[Any], most: int
+) -> NDArray[Any]:
+    """(32, r, outcomes): draws in order that end in each outcome, masks by place on the screen; none above `most`.
 
     base: (32, n, outcomes) draws without order under each mask of cards, by base outcome.
     """
-    result = np.empty((32, len(rows.hand), base.shape[2]), np.int64)
-    arrangement = ARRANGEMENTS[rows.first]
+    kind = np.int32 if most < 2**31 else np.int64
+    orders = np.array([factorial(5 - mask.bit_count()) for mask in range(32)], kind)
+    base = base.astype(kind) * orders[:, None, None]
+    hands, outcomes = base.shape[1:]
+    base, tables = base.reshape(-1, outcomes), corrected.tables.astype(kind)
+    kind_of = corrected.kind[rows.hand]
+    result = np.empty((32, len(rows.hand), outcomes), kind)
     for screen in range(32):
-        cards = np.zeros(len(rows.hand), np.intp)
-        for place in _MEMBERS[screen]:
-            cards |= 1 << arrangement[:, place]
-        result[screen] = base[cards, rows.hand]
-        result[screen] *= factorial(5 - screen.bit_count())
-        for mask in np.unique(cards).tolist():
-            some = np.flatnonzero(cards == mask)
-            moved = tables[mask][rows.hand[some], _PLACED[mask][rows.first[some]]]
-            for change, (before, after) in enumerate(ordered.changes):
-                result[screen, some, before] -= moved[:, change]
-                result[screen, some, after] += moved[:, change]
+        cards = _CARDS[screen, rows.first]
+        np.take(base, cards * hands + rows.hand, axis=0, out=result[screen], mode="clip")
+        moved = tables[kind_of, _AT[cards, rows.first]]
+        for change, (before, after) in enumerate(ordered.changes):
+            if moved[:, change].any():
+                result[screen, :, before] -= moved[:, change]
+                result[screen, :, after] += moved[:, change]
     return result

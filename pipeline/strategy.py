@@ -124,11 +124,11 @@ def strategy_table(rules: Rules, paytable: Paytable, block: Block, strategy: Str
     return pa.Table.from_arrays(arrays, schema=arrow_schema(wanted))
 
 
-def arrangement_sets(rows: Arrangements) -> list[str]:
+def arrangement_sets(rows: Arrangements) -> pa.Array:
     """For each row, the bit set of its arrangements in 30 hexadecimal digits."""
-    held = np.zeros((len(rows.hand), 120), bool)
-    held[rows.member, np.arange(120)] = True
-    return [row.tobytes().hex() for row in np.packbits(held[:, ::-1], axis=1)]
+    digits = np.array([list(f"{byte:02x}".encode()) for byte in range(256)], np.uint8)[rows.sets]
+    ends = np.arange(0, digits.size + 1, 30, dtype=np.int32)
+    return pa.StringArray.from_buffers(len(rows.sets), pa.py_buffer(ends), pa.py_buffer(digits.tobytes()))
 
 
 def arrow_schema(wanted: tuple[Column, ...]) -> pa.Schema:

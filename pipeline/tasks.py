@@ -21,7 +21,7 @@ from pipeline.plan import Entry, Plan, Task, part_path, read_plan
 from pipeline.store import PLAN, Receipt, read_part, write_part
 from pipeline.strategy import hand_texts, strategy_table
 
-ORDERED_HANDS = 512
+ORDERED_HANDS = 1024
 """canonical hands that are worked on at once where each may have 120 rows"""
 
 _solving = Lock()
