@@ -14,6 +14,7 @@ import click
 from pipeline.commands.certify import certify
 from pipeline.commands.count import count
 from pipeline.commands.hold import hold
+from pipeline.commands.strategies import strategies
 from pipeline.console import DONE, INTERNAL, IO, LATER, NO, WRONG, print_json
 
 
@@ -102,5 +103,5 @@ def cli() -> None:
     """
 
 
-for _command in (certify, count, hold):
+for _command in (certify, count, hold, strategies):
     cli.add_command(_command)
