@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pipeline.api import certify, holds, load_game, look_up, read_strategy
+    from pipeline.meter import meter_curve
 
-__all__ = ["certify", "holds", "load_game", "look_up", "read_strategy"]
+__all__ = ["certify", "holds", "load_game", "look_up", "meter_curve", "read_strategy"]
+
+_HOMES = {"meter_curve": "pipeline.meter"}
+"""where the names are that are not in `pipeline.api`"""
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module("pipeline.api"), name)
+        return getattr(import_module(_HOMES.get(name, "pipeline.api")), name)
     raise AttributeError(f"module 'pipeline' has no attribute {name!r}")

@@ -9,8 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from evaluator.decimals import decimal_12
+from evaluator.meter import MeterSummary, progressive_of
 from evaluator.rules import Paytable
 from evaluator.summary import Summary, WinSummary, summarise
+from evaluator.symmetry import ProofError
 from pipeline.manifest import FORMAT
 from pipeline.plan import Plan
 from pipeline.strategy import NOTHING, Column, arrow_array, arrow_schema
@@ -19,8 +21,15 @@ Certificate = dict[str, Any]
 """the content of certificate.json"""
 
 
-def certificate(plan: Plan, entry_number: int, table: int, outcome: Any, warnings: Sequence[str]) -> Certificate:
-    """The certificate of one paytable of a plan, from the sums over all its rows.
+def certificate(
+    plan: Plan,
+    entry_number: int,
+    table: int,
+    outcome: Any,
+    warnings: Sequence[str],
+    meter: MeterSummary | None = None,
+) -> Certificate:
+    """The certificate of one paytable of a plan, from the sums over all its rows; `meter` of a progressive one.
 
     Raises `ProofError` where the sums are not what they must add up to.
     """
@@ -42,6 +51,7 @@ def certificate(plan: Plan, entry_number: int, table: int, outcome: Any, warning
         "canonical_hands": str(entry.rows),
         "order_matters": entry.ordered,
         **_figures(summary),
+        **({} if meter is None else {"progressive": _progressive(names, paytable, meter, summary)}),
         "warnings": list(warnings),
         "wins": [
             _win((bonuses if win.on == "bonus" else names)[win.outcome], win, summary.deals) for win in summary.wins
@@ -85,6 +95,28 @@ def _figures(summary: Summary) -> dict[str, Any]:
         for line in summary.lines
     ]
     return figures
+
+
+def _progressive(names: Sequence[str], paytable: Paytable, meter: MeterSummary, summary: Summary) -> dict[str, Any]:
+    if meter.payback != summary.payback:
+        raise ProofError(f"the payback with the meter at its reset is {meter.payback}, by the wins {summary.payback}")
+    return meter_figures(names, paytable, meter)
+
+
+def meter_figures(names: Sequence[str], paytable: Paytable, meter: MeterSummary) -> dict[str, Any]:
+    """The figures of a progressive. The rate is credits per credit bet, so it adds to the payback as it is: of what is
+    added to the meter everything is won in the end, as long as the strategy is that of the reset, whatever the meter.
+    """
+    progressive = progressive_of(paytable)
+    return {
+        "win": names[progressive.win],
+        "reset": str(progressive.reset),
+        "rate": str(progressive.rate),
+        **exact("payback", meter.payback),
+        **exact("payback_with_contribution", meter.payback + progressive.rate),
+        **exact("break_even_meter", meter.break_even),
+        **exact("slope", meter.slope),
+    }
 
 
 def exact(key: str, value: Fraction | None) -> dict[str, str | None]:

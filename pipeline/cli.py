@@ -14,6 +14,7 @@ import click
 from pipeline.commands.certify import certify
 from pipeline.commands.count import count
 from pipeline.commands.hold import hold
+from pipeline.commands.meter import meter
 from pipeline.commands.strategies import strategies
 from pipeline.console import DONE, INTERNAL, IO, LATER, NO, WRONG, print_json
 
@@ -103,5 +104,5 @@ def cli() -> None:
     """
 
 
-for _command in (certify, count, hold, strategies):
+for _command in (certify, count, hold, meter, strategies):
     cli.add_command(_command)

@@ -101,6 +101,12 @@ def paytables(
         entries |= {(key, win): entry for win, entry in getattr(section, key).items()}
     for path, entry in entries.items():
         _check_entry(file, key_path([*where, *path]), entry, isinstance(section.coins, tuple), len(coins), path, faults)
+    for level in range(len(coins)):
+        metered = [name for name in names if _has_meter(section.pays.get(name), level)]
+        if len(metered) > 1:
+            key, found = key_path([*where, "pays"]), ", ".join(map(repr, metered))
+            faults.append(Fault(file, key, f"only one win can be a meter, found {found}"))
+            break
     if len(faults) > before:
         return []
     return [_level(name, section, names, extra, level, bet) for level, bet in enumerate(coins)]
@@ -131,6 +137,13 @@ def _check_entry(
         faults.append(Fault(file, key, f"expected {wanted}; found a list of {len(amounts)}"))
     if path[0] != "pays" and any(isinstance(amount, Meter) for amount in amounts):
         faults.append(Fault(file, key, "only a win of [pays] can be a meter"))
+
+
+def _has_meter(entry: Entry | None, level: int) -> bool:
+    """Whether a pay, at this one of several bets if there are several, is a meter."""
+    if isinstance(entry, tuple) and not isinstance(entry, Meter):
+        return level < len(entry) and isinstance(entry[level], Meter)
+    return isinstance(entry, Meter)
 
 
 def _level(name: str, section: Any, wins: list[str], bonuses: list[str], level: int, coins: int) -> Paytable:

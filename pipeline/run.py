@@ -243,11 +243,11 @@ def _finish(
     """Certificates and wins from the receipts, then the manifest and the sums."""
     contents: list[Certificate] = []
     listed: list[dict[str, Any]] = []
-    for number, entry in enumerate(plan.entries):
+    for number, (entry, shown) in enumerate(zip(plan.entries, surveys, strict=True)):
         for table, folder in enumerate(entry.folders):
             paths = [part_path(folder, part) for part in range(plan.parts(number))]
             outcome = sum((receipts[path].outcome for path in paths), Outcome.none_of(entry.paytables[table]))
-            content = certificate(plan, number, table, outcome, surveys[number].warnings[table])
+            content = certificate(plan, number, table, outcome, shown.warnings[table], shown.meters[table])
             wins = wins_table(content)
             write_whole(out / folder / "wins.parquet", parquet_bytes(wins, {}))
             write_whole(out / folder / "certificate.json", pretty_text(content).encode())

@@ -12,12 +12,13 @@ import pyarrow as pa
 from evaluator.classify import DealCount
 from evaluator.holds import hold_block
 from evaluator.language import DefinitionError
+from evaluator.meter import MeterSummary, summarise_meter
 from evaluator.payback import Outcome, certify_rows
 from evaluator.rules import Faults, Rules
 from evaluator.solve import Solved, order_warnings, solve
 from evaluator.symmetry import TooManyClasses
 from pipeline.faults import ConfigError, Fault
-from pipeline.plan import Entry, Plan, Task, part_path, read_plan
+from pipeline.plan import ROWS_PER_PART, Entry, Plan, Task, part_path, read_plan
 from pipeline.store import PLAN, Receipt, read_part, write_part
 from pipeline.strategy import hand_texts, strategy_table
 
@@ -48,6 +49,8 @@ class Survey:
     """for each win, how many deals are in it"""
     warnings: tuple[tuple[str, ...], ...]
     """for each paytable"""
+    meters: tuple[MeterSummary | None, ...] = ()
+    """for each paytable, the figures of its progressive, if it has one"""
     refusal: str = ""
     """why the deck cannot be handled at all"""
 
@@ -59,8 +62,19 @@ def survey(entry: Entry) -> Survey:
     except Faults as problem:
         return Survey(problem.errors, (), ())
     except TooManyClasses as problem:
-        return Survey((), (), (), str(problem))
-    return Survey((), result.deals, tuple(tuple(order_warnings(result, table)) for table in entry.paytables))
+        return Survey((), (), (), refusal=str(problem))
+    warnings = tuple(tuple(order_warnings(result, table)) for table in entry.paytables)
+    rows = hands_at_once(result)
+    meters = tuple(
+        None if table.progressive is None else summarise_meter(result.tables, table, rows)[0]
+        for table in entry.paytables
+    )
+    return Survey((), result.deals, warnings, meters)
+
+
+def hands_at_once(solution: Solved) -> int:
+    """How many canonical hands to work on at once where nothing else says so."""
+    return ORDERED_HANDS if solution.ordered else ROWS_PER_PART
 
 
 @lru_cache(maxsize=4)
