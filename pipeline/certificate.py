@@ -35,7 +35,7 @@ def certificate(
     """
     entry = plan.entries[entry_number]
     paytable = entry.paytables[table]
-    summary = summarise(outcome, entry.rules.deck, paytable, entry.ordered)
+    summary = summarise(outcome, entry.rules.deck, paytable, bool(entry.ordered))
     names = [*(win.name for win in entry.rules.wins), NOTHING]
     bonuses = [bonus.name for bonus in entry.rules.bonuses]
     return {
@@ -49,7 +49,7 @@ def certificate(
         "tie_break": plan.tie_break,
         "method": "exact enumeration of all deals and all draws in integers; no sampling",
         "canonical_hands": str(entry.rows),
-        "order_matters": entry.ordered,
+        "depend_on_order": [names[number] for number in entry.ordered],
         **_figures(summary),
         **({} if meter is None else {"progressive": _progressive(names, paytable, meter, summary)}),
         "warnings": list(warnings),

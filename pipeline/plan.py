@@ -37,8 +37,8 @@ class Entry:
     """for each paytable, where it is published or played; may be empty"""
     rows: int
     """canonical hands"""
-    ordered: bool = False
-    """whether a win depends on the order of the cards, so that a hand has a row for each class of arrangements"""
+    ordered: tuple[int, ...] = ()
+    """the wins that depend on the order of the cards; with any, a hand has a row for each class of arrangements"""
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
     return {
         "name": entry.name,
         "canonical_hands": entry.rows,
-        "ordered": entry.ordered,
+        "ordered": list(entry.ordered),
         "rules": describe_rules(entry.rules),
         "paytables": [
             {"source": source, **describe_paytable(table)}
@@ -216,7 +216,7 @@ def _entry(game: dict[str, Any]) -> Entry:
     )
     tables = tuple(map(_paytable, game["paytables"]))
     sources = tuple(table["source"] for table in game["paytables"])
-    return Entry(game["name"], rules, tables, sources, game["canonical_hands"], game["ordered"])
+    return Entry(game["name"], rules, tables, sources, game["canonical_hands"], tuple(game["ordered"]))
 
 
 def all_parts(plan: Plan) -> Iterator[tuple[int, int, str]]:

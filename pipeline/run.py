@@ -87,7 +87,7 @@ def make_plan(games: Sequence[Game], tie_break: str, rows_per_part: int, all_hol
 def _entry(game: Game) -> Entry:
     sources = tuple(game.source(table.name) for table in game.paytables)
     program = compile_rules(game.rules)
-    ordered = any(depends_on_order(program, number) for number in range(len(program.wins)))
+    ordered = tuple(number for number in range(len(program.wins)) if depends_on_order(program, number))
     return Entry(game.name, game.rules, game.paytables, sources, plan_rows(program), ordered)
 
 

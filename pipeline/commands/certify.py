@@ -143,6 +143,9 @@ def _report(run: Any, bounds: tuple[Fraction | None, Fraction | None], as_json: 
         return DONE if all(within) else NO
     for line in overview_lines(run.certificates):
         click.echo(line)
+    for game, wins in {content["game"]: content["depend_on_order"] for content in run.certificates}.items():
+        if wins:
+            click.echo(f"{game}: held cards stay in their places, for {', '.join(wins)} depends on order", err=True)
     for content in run.certificates:
         for warning in content["warnings"]:
             click.echo(f"warning: {content['game']}, {content['paytable']}: {warning}", err=True)

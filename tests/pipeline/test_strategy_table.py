@@ -355,7 +355,7 @@ def test_content_digest_does_not_depend_on_parquet(run, tmp_path, how):
 
 EVEN = Paytable("even", 5, (Fraction(1, 2), Fraction(0)))
 PLAN_TEXT = (
-    '{"all_holds":false,"format":1,"games":[{"canonical_hands":134459,"name":"game","ordered":false,"payt'
+    '{"all_holds":false,"format":1,"games":[{"canonical_hands":134459,"name":"game","ordered":[],"payt'
     'ables":[{"coins":5,"deal_bonus":["0"],"levels":false,"name":"even","on_deal":null,"pays":["1/2","0"]'
     ',"progressive":null,"source":"src"}],"rules":{"bonus":[],"deck":{"decks":1,"extra":[],"faces":["2","'
     '3","4","5","6","7","8","9","T","J","Q","K","A"],"jokers":0,"suits":["c","d","h","s"]},"define":[],"w'
@@ -439,4 +439,4 @@ def test_the_identity_of_a_known_plan(game, monkeypatch):
         (Entry("game", Rules(Deck(), (), (Win("pair", "some(a,b: same(aF,bF))"),)), (EVEN,), ("src",), 134_459),)
     )
     assert plan.text == PLAN_TEXT
-    assert plan.identity == "f1ad44fa9a8f0fb235716961edd64c6958e5f990793613f75e0966bdaf57cb6c"
+    assert plan.identity == "141784191ccb7ce10a2fe62141961f4ec129f97ad532e1b7a7fee22818c04e60"
