@@ -151,7 +151,7 @@ def meter_text(curve: MeterCurve) -> list[str]:
     points = len(curve.segments) - 1
     said = f"{points} break point{'' if points == 1 else 's'}"
     some = _some(len(curve.segments))
-    said += ", some of them shown, all with --json" if len(some) <= points else ""
+    said += ", some shown; all with --json" if len(some) <= points else ""
     lines += ["", f"{_credits(curve.low)} to {_credits(curve.high)} credits: {said}"]
     lines += [_row("meter", "exact", "payback", "one win in")]
     for segment in (curve.segments[number] for number in some):

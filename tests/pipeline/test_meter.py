@@ -116,10 +116,18 @@ def test_command_without_a_break_even_meter_goes_to_twice_the_reset(command):
 
 def test_many_segments_are_summarised_for_people_only(command):
     lines = command(*METER, "--range", "0:200").stdout.splitlines()
-    assert lines[6] == "0 to 200 credits: 35 break points, some of them shown, all with --json"
+    assert lines[6] == "0 to 200 credits: 35 break points, some shown; all with --json"
     assert len(lines) == 8 + MOST_SHOWN + 1
     assert (lines[8].split()[0], lines[-1].split()[0]) == ("0", "200")
     assert len(json.loads(command(*METER, "--range", "0:200", "--json").stdout)["segments"]) == 36
+
+
+def test_the_shipped_progressive(command):
+    file = ROOT / "configs" / "jacks-or-better.toml"
+    lines = command("meter", file, "--paytable", "8/5 progressive").stdout.splitlines()
+    assert lines[4] == "break-even meter, in credits               8,665.7101  441916043180/50995941"
+    assert lines[6] == "4,000 to 8,665.7101 credits: 146 break points, some shown; all with --json"
+    assert max(map(len, lines)) <= 80
 
 
 def test_json(command, game):
