@@ -206,7 +206,8 @@ def corrections(ordered: Ordered, deck: Deck, hands: NDArray[Any]) -> Correction
     different = np.frombuffer(b"".join(kinds), found.dtype).reshape(len(kinds), found.shape[1]).astype(np.int64)
     widths = [ordered.patterns * len(_SUBSETS[len(members)]) for members in _MEMBERS]
     meeting = [
-        part.reshape(len(kinds), ordered.patterns, -1) for part in np.split(different, np.cumsum(widths)[:-1], axis=1)
+        part.reshape(len(kinds), ordered.patterns, -1)
+        for part in np.split(different, np.cumsum(widths)[:-1], axis=1)
     ]
     for card in range(5):
         for mask in range(32):
@@ -254,14 +255,9 @@ def arrange(corrected: Corrections) -> Arrangements:
     # A sum of products is a first guess; what it takes for equal is compared in full below.
     mix = _odd_numbers(32 * changes).reshape(32, changes)
     signature = np.zeros((kinds, 120), np.uint64)
-    telling = []  # masks, and the kinds of hands for which the places of their cards tell anything
     for mask in range(1, 32):
-        values = tables[:, _START[mask] : _START[mask + 1]]
-        some = np.flatnonzero((values != values[:, :1]).any(axis=(1, 2)))
-        if some.size:
-            telling.append((mask, some))
-            signs = (values[some].astype(np.uint64) * mix[mask]).sum(axis=2, dtype=np.uint64)
-            signature[some] += signs[:, _PLACED[mask]]
+        values = tables[:, _START[mask] : _START[mask + 1]].astype(np.uint64)
+        signature += (values * mix[mask]).sum(axis=2, dtype=np.uint64)[:, _PLACED[mask]]
     order = np.argsort(signature, axis=1, kind="stable")
     ranked = np.take_along_axis(signature, order, axis=1)
     starts = np.ones((kinds, 120), bool)
@@ -270,9 +266,10 @@ def arrange(corrected: Corrections) -> Arrangements:
     leader = np.maximum.accumulate(np.where(starts, np.arange(120), 0), axis=1)
     representative = np.empty((kinds, 120), np.intp)
     np.put_along_axis(representative, order, np.take_along_axis(order, leader, axis=1), axis=1)
-    for mask, some in telling:
+    every = np.arange(kinds)[:, None]
+    for mask in range(1, 32):
         at = _AT[mask]
-        if (tables[some[:, None], at] != tables[some[:, None], at[representative[some]]]).any():
+        if (tables[:, at] != tables[every, at[representative]]).any():
             raise ArithmeticError("two arrangements with different corrections have the same signature")
     return _for_hands(corrected.kind, representative)
 
