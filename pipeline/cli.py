@@ -13,6 +13,7 @@ import click
 
 from pipeline.commands.certify import certify
 from pipeline.commands.count import count
+from pipeline.commands.ehs import ehs
 from pipeline.commands.hold import hold
 from pipeline.commands.meter import meter
 from pipeline.commands.strategies import strategies
@@ -104,5 +105,5 @@ def cli() -> None:
     """
 
 
-for _command in (certify, count, hold, meter, strategies):
+for _command in (certify, count, ehs, hold, meter, strategies):
     cli.add_command(_command)

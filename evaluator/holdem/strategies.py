@@ -129,7 +129,7 @@ def last_digits(betting: Round, hands: int = 1, digits: int = 20) -> int:
     >>> last_digits(Round(3, 0), hands=169, digits=5), 60805**169 % 10**5
     (53125, 53125)
     """
-    modulus = 10**digits
+    modulus: int = 10**digits
 
     def multiply(follow: list[int]) -> int:
         return prod(follow) % modulus
