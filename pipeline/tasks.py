@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -102,8 +103,16 @@ def _run_part(run: Path, identity: str, plan: Plan, number: int, part: int) -> l
     receipts = [read_part(run, identity, part_path(folder, part)) for folder in entry.folders]
     if all(receipt.found == "sound" for receipt in receipts):
         return receipts
-    tables = solved(entry.rules).tables
     wanted = [i for i, receipt in enumerate(receipts) if receipt.found != "sound"]
+    for i, (table, outcome) in compute_part(plan, number, part, wanted).items():
+        receipts[i] = write_part(run, identity, receipts[i].path, table, outcome, receipts[i].found)
+    return receipts
+
+
+def compute_part(plan: Plan, number: int, part: int, wanted: Sequence[int]) -> dict[int, tuple[pa.Table, Outcome]]:
+    """For the wanted paytables of an entry, the table of a part and the sums over its rows; nothing is written."""
+    entry = plan.entries[number]
+    tables = solved(entry.rules).tables
     outcomes = {i: Outcome.none_of(entry.paytables[i]) for i in wanted}
     pieces: dict[int, list[pa.Table]] = {i: [] for i in wanted}
     start, stop = plan.rows(number, part)
@@ -115,7 +124,4 @@ def _run_part(run: Path, identity: str, plan: Plan, number: int, part: int) -> l
             outcome, strategy = certify_rows(tables, block, entry.paytables[i], plan.tie_break, plan.all_holds)
             outcomes[i] += outcome
             pieces[i].append(strategy_table(entry.rules, entry.paytables[i], block, strategy, texts))
-    for i in wanted:
-        table = pa.concat_tables(pieces[i]).combine_chunks()
-        receipts[i] = write_part(run, identity, receipts[i].path, table, outcomes[i], receipts[i].found)
-    return receipts
+    return {i: (pa.concat_tables(pieces[i]).combine_chunks(), outcomes[i]) for i in wanted}
