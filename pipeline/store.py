@@ -126,7 +126,7 @@ def read_part(run: Path, identity: str, path: str) -> Receipt:
             return _found(nothing, "damaged: its values do not have the digest in its footer")
         if said.pop("check") != _check(table, said) or parquet_bytes(table, {RECEIPT: receipt}) != content:
             return _found(nothing, "damaged: its footer or its rounded values are not those that were written")
-        outcome = _outcome(said["outcome"])
+        outcome = read_outcome(said["outcome"])
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, AttributeError) as problem:
         return _found(nothing, f"damaged: {str(problem).splitlines()[0] if str(problem) else type(problem).__name__}")
     return Receipt(path, table.num_rows, said["content"], outcome, hashlib.sha256(content).hexdigest(), "sound")
@@ -153,7 +153,8 @@ def _outcome_values(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _outcome(said: Mapping[str, Any]) -> Outcome:
+def read_outcome(said: Mapping[str, Any]) -> Outcome:
+    """An outcome from the text of a receipt; raises `KeyError`, `ValueError` or `TypeError` for anything else."""
     values: dict[str, Any] = {
         field.name: tuple(map(int, value)) if isinstance(value := said[field.name], list) else int(value)
         for field in fields(Outcome)
