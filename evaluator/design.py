@@ -25,7 +25,7 @@ from evaluator.sweep import figures, open_candidates
 
 PREFERENCES = ("closeness", "variance", "hit-frequency")
 
-_LEAF = 64  # paytables that are looked at one by one
+_LEAF = 32  # paytables that are looked at one by one
 _Span = tuple[tuple[int, int], ...]
 """for each axis, the first place and the last"""
 

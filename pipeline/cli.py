@@ -17,6 +17,7 @@ from pipeline.commands.ehs import ehs
 from pipeline.commands.hold import hold
 from pipeline.commands.meter import meter
 from pipeline.commands.strategies import strategies
+from pipeline.commands.sweep import sweep
 from pipeline.console import DONE, INTERNAL, IO, LATER, NO, WRONG, print_json
 
 
@@ -105,5 +106,5 @@ def cli() -> None:
     """
 
 
-for _command in (certify, count, ehs, hold, meter, strategies):
+for _command in (certify, count, ehs, hold, meter, strategies, sweep):
     cli.add_command(_command)
