@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -47,6 +47,14 @@ from pipeline.tasks import Survey, run_task, survey
 
 Progress = Callable[[int, int], None]
 """called with the parts that are done and the parts in all"""
+
+
+class Identified(Protocol):
+    """A plan, whatever it is about."""
+
+    @property
+    def identity(self) -> str:
+        """Equal identities mean equal bytes."""
 
 
 class Refused(RuntimeError):
@@ -91,8 +99,8 @@ def _entry(game: Game) -> Entry:
     return Entry(game.name, game.rules, game.paytables, sources, plan_rows(program), ordered)
 
 
-def state(run: Path, plan: Plan) -> str:
-    """What a run directory is: new, incomplete or complete. Raises `Refused` where it is something else."""
+def state(run: Path, plan: Identified) -> str:
+    """What a run directory is to a plan: new, incomplete or complete. Raises `Refused` where it is something else."""
     if not run.exists() or (run.is_dir() and all(_leftover(path) for path in run.iterdir())):
         return "new"
     if not run.is_dir():
@@ -186,7 +194,7 @@ def _carry_out(out: Path, plan: Plan, workers: Executor, surveys: Sequence[Surve
     if not (out / PLAN).exists():
         write_whole(out / PLAN, plan.text.encode())
     append_log(
-        out, [{"event": "start", "time": began.isoformat(), "identity": plan.identity, **_circumstances(workers)}]
+        out, [{"event": "start", "time": began.isoformat(), "identity": plan.identity, **circumstances(workers)}]
     )
     chosen = tasks(plan, 2 * workers.workers if workers.workers > 1 else 1)
     keys = [f"certify-{plan.identity[:12]}-{task.entry}-{task.start}" for task in chosen]
@@ -213,7 +221,7 @@ def _carry_out(out: Path, plan: Plan, workers: Executor, surveys: Sequence[Surve
     return Run(out, plan.identity, contents, True, parts)
 
 
-def _circumstances(workers: Executor) -> dict[str, Any]:
+def circumstances(workers: Executor) -> dict[str, Any]:
     """Who, where and with what: everything that may differ between two equal runs."""
     return {
         "host": platform.node(),

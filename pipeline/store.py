@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -95,41 +95,61 @@ def parquet_bytes(table: pa.Table, metadata: Mapping[bytes, bytes]) -> bytes:
 
 def write_part(run: Path, identity: str, path: str, table: pa.Table, outcome: Outcome, found: str) -> Receipt:
     """Write one part of a strategy table with its receipt; returns the receipt."""
-    receipt = Receipt(path, table.num_rows, content_digest(table), outcome)
-    said = {
-        "identity": identity,
-        "path": path,
-        "rows": receipt.rows,
-        "content": receipt.content,
-        "outcome": _outcome_values(outcome),
-    }
-    said["check"] = _check(table, said)
-    content = parquet_bytes(table, {RECEIPT: canonical_text(said).encode()})
-    write_whole(run / path, content)
-    return Receipt(path, receipt.rows, receipt.content, outcome, hashlib.sha256(content).hexdigest(), found)
+    content, sha256 = write_table(run, identity, path, table, _outcome_values(outcome))
+    return Receipt(path, table.num_rows, content, outcome, sha256, found)
 
 
 def read_part(run: Path, identity: str, path: str) -> Receipt:
     """The receipt of a part that is there, of this run and undamaged; else one whose `found` says what is wrong."""
-    nothing = Receipt(path, 0, "", Outcome.zero(0))
+    there = read_table(run, identity, path, read_outcome)
+    outcome = Outcome.zero(0) if there.sums is None else there.sums
+    return Receipt(path, there.rows, there.content, outcome, there.sha256, there.found)
+
+
+def write_table(run: Path, identity: str, path: str, table: pa.Table, sums: Mapping[str, Any]) -> tuple[str, str]:
+    """Write a table with a receipt that has these sums over its rows; returns its content digest and its SHA-256."""
+    digest = content_digest(table)
+    said = {"identity": identity, "path": path, "rows": table.num_rows, "content": digest, "outcome": dict(sums)}
+    said["check"] = _check(table, said)
+    content = parquet_bytes(table, {RECEIPT: canonical_text(said).encode()})
+    write_whole(run / path, content)
+    return digest, hashlib.sha256(content).hexdigest()
+
+
+class There(NamedTuple):
+    """What there is where a table of a run is expected."""
+
+    found: str
+    """missing, sound, or what is wrong; unless it is sound the rest says nothing"""
+    rows: int = 0
+    content: str = ""
+    """content digest"""
+    sums: Any = None
+    """of the receipt, as they were read"""
+    sha256: str = ""
+    """of the file"""
+
+
+def read_table(run: Path, identity: str, path: str, read_sums: Callable[[Mapping[str, Any]], Any]) -> There:
+    """Read a table of this run; `read_sums` makes values of what `write_table` was given, or raises `ValueError`."""
     try:
         content = (run / path).read_bytes()
     except FileNotFoundError:
-        return nothing
+        return There("missing")
     try:
         table = pq.read_table(pa.BufferReader(content))
         receipt = table.schema.metadata[RECEIPT]
         said = json.loads(receipt)
         if (said["identity"], said["path"]) != (identity, path):
-            return _found(nothing, "of another run or place")
+            return There("of another run or place")
         if (said["rows"], said["content"]) != (table.num_rows, content_digest(table)):
-            return _found(nothing, "damaged: its values do not have the digest in its footer")
+            return There("damaged: its values do not have the digest in its footer")
         if said.pop("check") != _check(table, said) or parquet_bytes(table, {RECEIPT: receipt}) != content:
-            return _found(nothing, "damaged: its footer or its rounded values are not those that were written")
-        outcome = read_outcome(said["outcome"])
+            return There("damaged: its footer or its rounded values are not those that were written")
+        sums = read_sums(said["outcome"])
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, AttributeError) as problem:
-        return _found(nothing, f"damaged: {str(problem).splitlines()[0] if str(problem) else type(problem).__name__}")
-    return Receipt(path, table.num_rows, said["content"], outcome, hashlib.sha256(content).hexdigest(), "sound")
+        return There(f"damaged: {str(problem).splitlines()[0] if str(problem) else type(problem).__name__}")
+    return There("sound", table.num_rows, said["content"], sums, hashlib.sha256(content).hexdigest())
 
 
 def _check(table: pa.Table, said: Mapping[str, Any]) -> str:
@@ -140,10 +160,6 @@ def _check(table: pa.Table, said: Mapping[str, Any]) -> str:
         if pa.types.is_floating(field.type):
             digest.update(number_bytes(table.column(field.name).combine_chunks()))
     return digest.hexdigest()
-
-
-def _found(receipt: Receipt, found: str) -> Receipt:
-    return Receipt(receipt.path, 0, "", receipt.outcome, "", found)
 
 
 def _outcome_values(outcome: Outcome) -> dict[str, Any]:
