@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pipeline.api import certify, holds, load_game, look_up, read_strategy
+    from pipeline.designs import design
     from pipeline.meter import meter_curve
+    from pipeline.sensitivities import sensitivity
+    from pipeline.sweeps import sweep
 
-__all__ = ["certify", "holds", "load_game", "look_up", "meter_curve", "read_strategy"]
+__all__ = ["certify", "design", "holds", "load_game", "look_up", "meter_curve", "read_strategy", "sensitivity", "sweep"]
 
-_HOMES = {"meter_curve": "pipeline.meter"}
+_HOMES = {
+    "meter_curve": "pipeline.meter",
+    "design": "pipeline.designs",
+    "sensitivity": "pipeline.sensitivities",
+    "sweep": "pipeline.sweeps",
+}
 """where the names are that are not in `pipeline.api`"""
 
 

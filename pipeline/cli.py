@@ -13,11 +13,15 @@ import click
 
 from pipeline.commands.certify import certify
 from pipeline.commands.count import count
+from pipeline.commands.design import design
 from pipeline.commands.ehs import ehs
+from pipeline.commands.ehs_table import ehs_table
 from pipeline.commands.hold import hold
 from pipeline.commands.meter import meter
+from pipeline.commands.sensitivity import sensitivity
 from pipeline.commands.strategies import strategies
 from pipeline.commands.sweep import sweep
+from pipeline.commands.verify import verify
 from pipeline.console import DONE, INTERNAL, IO, LATER, NO, WRONG, print_json
 
 
@@ -106,5 +110,5 @@ def cli() -> None:
     """
 
 
-for _command in (certify, count, ehs, hold, meter, strategies, sweep):
+for _command in (certify, count, design, ehs, ehs_table, hold, meter, sensitivity, strategies, sweep, verify):
     cli.add_command(_command)
