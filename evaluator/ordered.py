@@ -206,8 +206,7 @@ def corrections(ordered: Ordered, deck: Deck, hands: NDArray[Any]) -> Correction
     different = np.frombuffer(b"".join(kinds), found.dtype).reshape(len(kinds), found.shape[1]).astype(np.int64)
     widths = [ordered.patterns * len(_SUBSETS[len(members)]) for members in _MEMBERS]
     meeting = [
-        part.reshape(len(kinds), ordered.patterns, -1)
-        for part in np.split(different, np.cumsum(widths)[:-1], axis=1)
+        part.reshape(len(kinds), ordered.patterns, -1) for part in np.split(different, np.cumsum(widths)[:-1], axis=1)
     ]
     for card in range(5):
         for mask in range(32):
@@ -300,15 +299,15 @@ def place_counts(
     base: (32, n, outcomes) draws without order under each mask of cards, by base outcome.
     """
     kind = np.int32 if most < 2**31 else np.int64
-    orders = np.array([factorial(5 - mask.bit_count()) for mask in range(32)], kind)
-    base = base.astype(kind) * orders[:, None, None]
+    orders: NDArray[Any] = np.array([factorial(5 - mask.bit_count()) for mask in range(32)], kind)
     hands, outcomes = base.shape[1:]
-    base, tables = base.reshape(-1, outcomes), corrected.tables.astype(kind)
+    unplaced: NDArray[Any] = (base.astype(kind) * orders[:, None, None]).reshape(-1, outcomes)
+    tables = corrected.tables.astype(kind)
     kind_of = corrected.kind[rows.hand]
     result = np.empty((32, len(rows.hand), outcomes), kind)
     for screen in range(32):
         cards = _CARDS[screen, rows.first]
-        np.take(base, cards * hands + rows.hand, axis=0, out=result[screen], mode="clip")
+        np.take(unplaced, cards * hands + rows.hand, axis=0, out=result[screen], mode="clip")
         moved = tables[kind_of, _AT[cards, rows.first]]
         for change, (before, after) in enumerate(ordered.changes):
             if moved[:, change].any():

@@ -220,12 +220,12 @@ def look_up(game: Game, strategy: pd.DataFrame, deals: Sequence[str]) -> pd.Data
 
 def _ordered_rows(strategy: pd.DataFrame, canonical: NDArray[Any], places: NDArray[Any]) -> tuple[NDArray[Any], Any]:
     """From canonical hands to the rows of the deals' arrangements, and where each card of a deal stands there."""
-    first = strategy["canonical"].searchsorted(canonical)
-    rows, moved = np.empty(len(first), np.intp), np.empty((len(first), 5), np.intp)
-    for i, (row, arrangement) in enumerate(zip(first.tolist(), arrangement_number(places).tolist(), strict=True)):
-        while not (kept := int(str(strategy["arrangements"].iat[row]), 16)) >> arrangement & 1:
+    rows = strategy["canonical"].searchsorted(canonical)
+    sets, least = strategy["arrangements"].to_numpy(), np.empty(len(rows), np.intp)
+    for i, (row, arrangement) in enumerate(zip(rows.tolist(), arrangement_number(places).tolist(), strict=True)):
+        while not (kept := int(sets[row], 16)) >> arrangement & 1:
             row += 1
         # The row's hand is shown in the least of its arrangements.
-        least = (kept & -kept).bit_length() - 1
-        rows[i], moved[i] = row, np.argsort(ARRANGEMENTS[least])[places[i]]
+        rows[i], least[i] = row, (kept & -kept).bit_length() - 1
+    moved = np.take_along_axis(np.argsort(ARRANGEMENTS[least], axis=1), places.astype(np.intp), axis=1)
     return rows, moved

@@ -144,7 +144,7 @@ def load_game(path: str | Path) -> Game:
         used = compile_rules(rules).used
         kept = tuple((head, text) for head, text in rules.definitions if head.split("(")[0].strip() in used)
         game = replace(game, rules=replace(rules, definitions=kept))
-        if faults and all(win.when != handcode.NEVER for win in wins):
+        if faults and all(win.when != handcode.NEVER for win in (*wins, *bonuses)):
             solve(rules)  # for what only the cards show, so that it is reported with the rest
     except Faults as problem:
         faults += formula_faults(game, problem.errors)
