@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import permutations, product
 from math import comb, factorial, prod
 from typing import Any
@@ -143,7 +144,7 @@ def hold_counts(engine: Engine, deal: Sequence[int]) -> NDArray[np.int64]:
     times = Counter(deal)
     if len(deal) != 5 or any(number > engine.deck.copies[card] for card, number in times.items()):
         raise ValueError(f"{format_cards(engine.deck, deal)}: not five cards of the deck")
-    counts = _merge(engine, times, _meet(engine, list(times)), deal)
+    counts = _merge(engine, _meet(engine, list(times)), deal)
     if engine.ordered:
         counts *= np.array([factorial(5 - mask.bit_count()) for mask in _MASKS])[:, None]
         shared = np.isin(engine.arranged, deal)
@@ -179,21 +180,33 @@ def _meet(engine: Engine, cards: Sequence[int]) -> NDArray[np.int64]:
     return table.reshape(-1, cells)
 
 
-def _merge(engine: Engine, dealt: Counter[int], table: NDArray[np.int64], deal: Sequence[int]) -> NDArray[np.int64]:
+def _merge(engine: Engine, table: NDArray[np.int64], deal: Sequence[int]) -> NDArray[np.int64]:
     """(32, outcomes): physical draws of every hold, from the hands by how often they have each dealt card."""
-    copies = {card: int(engine.deck.copies[card]) for card in dealt}
-    taken = list(product(*(range(_radix(engine, card)) for card in dealt)))
-    among = np.array([prod(map(comb, copies.values(), key)) for key in taken])
-    physical = np.array(engine.ways) @ table.reshape(len(taken), len(engine.ways), engine.outcomes)
-    outside = physical // np.maximum(among, 1)[:, None]
-    weights = np.zeros((32, len(taken)), np.int64)
-    for mask in _MASKS:
-        held = Counter(card for i, card in enumerate(deal) if mask >> i & 1)
-        for number, key in enumerate(taken):
-            drawn = [(copies[card] - dealt[card], f - held[card]) for card, f in zip(dealt, key, strict=True)]
-            weights[mask, number] = prod(comb(left, more) if more >= 0 else 0 for left, more in drawn)
-    counts: NDArray[np.int64] = weights @ outside
+    cards = list(dict.fromkeys(deal))
+    among, weights = _shares(tuple(map(cards.index, deal)), tuple(int(engine.deck.copies[card]) for card in cards))
+    physical = np.array(engine.ways) @ table.reshape(len(among), len(engine.ways), engine.outcomes)
+    counts: NDArray[np.int64] = weights @ (physical // among[:, None])
     return counts
+
+
+@lru_cache(maxsize=64)
+def _shares(places: tuple[int, ...], copies: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each key, how often a hand takes each dealt card: in how many ways among all hands; (32, keys) of each hold.
+
+    places: for each of the five cards of the deal, which of the different cards it is; copies: of each of those.
+    """
+    dealt = [places.count(card) for card in range(len(copies))]
+    keys = list(product(*(range(min(5, number) + 1) for number in copies)))
+    among = np.array([max(1, prod(map(comb, copies, key))) for key in keys], np.int64)
+    weights = np.zeros((32, len(keys)), np.int64)
+    for mask in _MASKS:
+        held = [0] * len(copies)
+        for i, card in enumerate(places):
+            held[card] += mask >> i & 1
+        for number, key in enumerate(keys):
+            drawn = zip(copies, dealt, key, held, strict=True)
+            weights[mask, number] = prod(comb(n - m, f - h) if f >= h else 0 for n, m, f, h in drawn)
+    return among, weights
 
 
 # --- what the counts mean ---------------------------------------------------------------------------------------------

@@ -1,0 +1,47 @@
+"""`autohold verify`: everything that is wrong with a run directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipeline.console import DONE, NO, json_option, print_json
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--files", "files_only", is_flag=True, help="Only compare files with SHA256SUMS.")
+@click.option("--sample", type=click.IntRange(1), metavar="K", help="Judge K hands of each game by the second engine.")
+@click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Which hands; default: 0.")
+@click.option("--recompute", is_flag=True, help="Compute everything again.")
+@json_option
+def verify(run: Path, files_only: bool, sample: int | None, seed: int, recompute: bool, as_json: bool) -> int:
+    """Verify the run directory RUN: every finding, with what was expected.
+
+    Without options all files, tables, sums and digests are checked, and each
+    certificate is derived from its strategy table. Exit code 1 where anything
+    was found. The run is only read; no Dask, no cluster.
+    """
+    from pipeline.verify import verify as carry_out
+
+    if files_only and (sample or recompute):
+        raise click.UsageError("--files checks nothing else; leave it out with --sample and --recompute")
+
+    def progress(text: str) -> None:
+        click.echo(text, err=True)
+
+    quiet = as_json or not (sample or recompute)
+    steps = {} if quiet else {"progress": progress}
+    result = carry_out(run, files_only=files_only, sample=sample or 0, seed=seed, recompute=recompute, **steps)
+    if as_json:
+        print_json({"run": str(run), "seed": seed if sample else None, **result.values()})
+        return DONE if result.sound else NO
+    for finding in result.findings:
+        click.echo(str(finding))
+    for note in result.notes:
+        click.echo(f"note: {note}", err=True)
+    done = ", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in result.checked.items() if number)
+    outcome = "nothing found" if result.sound else f"{len(result.findings)} findings"
+    click.echo(f"{run}: {outcome} ({done})")
+    return DONE if result.sound else NO

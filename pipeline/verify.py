@@ -1,0 +1,239 @@
+"""Verification of a run directory: everything that is wrong with it, without Dask and without trusting it.
+
+Levels, each with those before it: `files` compares every file with SHA256SUMS; `default` also reads every table and
+derives the certificates from it; `sample` has hands judged by the second engine; `recompute` computes everything again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.check_certificate import check_certificate, check_wins
+from pipeline.check_table import UNREADABLE, check_table, total
+from pipeline.faults import ConfigError
+from pipeline.findings import Findings, Verification
+from pipeline.manifest import FORMAT, canonical_text, identity, pretty_text, software
+from pipeline.plan import Plan, part_path, read_plan
+from pipeline.store import LOCK, MANIFEST, SUCCESS, SUMS, file_digest, listed_files, sums_text
+
+ATTESTATIONS = "attestations"
+REPORT = "report"
+Progress = Callable[[str], None]
+
+
+def verify(
+    run: str | Path,
+    *,
+    files_only: bool = False,
+    sample: int = 0,
+    seed: int = 0,
+    recompute: bool = False,
+    progress: Progress = lambda text: None,
+) -> Verification:
+    """Everything that is wrong with a run directory; it is only read. Raises `OSError` where it cannot be read at all.
+
+    `sample` hands of every game, drawn with `seed`, are judged by the second engine.
+    """
+    run, findings, notes = Path(run), Findings(), list[str]()
+    if not run.is_dir():
+        raise NotADirectoryError(20, "is not a run directory", str(run))
+    checked = {"files": 0, "bytes": 0, "tables": 0, "rows": 0, "sampled_hands": 0, "recomputed_parts": 0}
+    _check_marks(run, findings)
+    manifest, plan = _read_manifest(run, findings, notes)
+    _check_files(run, plan, findings, checked)
+    said = "" if manifest is None else str(manifest.get("identity", ""))
+    if plan is not None and manifest is not None and not files_only:
+        _check_tables(run, said, plan, manifest, findings, checked, progress)
+        if sample:
+            from pipeline.sample import check_sample
+
+            for number in range(len(plan.entries)):
+                progress(f"{plan.entries[number].name}: second engine")
+                checked["sampled_hands"] += check_sample(run, plan, number, sample, seed, findings)
+        if recompute:
+            from pipeline.recompute import check_again
+
+            for number in range(len(plan.entries)):
+                progress(f"{plan.entries[number].name}: computing again")
+                checked["recomputed_parts"] += check_again(run, said, plan, number, findings)
+    level = "files" if files_only else "recompute" if recompute else "sample" if sample else "default"
+    return Verification(said, level, tuple(findings.found), tuple(notes), checked)
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def _check_marks(run: Path, findings: Findings) -> None:
+    """The mark of a finished run, and what only an unfinished one has."""
+    if not (run / SUCCESS).is_file():
+        findings.add("incomplete", SUCCESS, "is missing: the run did not finish, or has lost it")
+    elif size := (run / SUCCESS).stat().st_size:
+        findings.add("altered", SUCCESS, "is not empty", "0 bytes", f"{size} bytes")
+    for path in sorted(run.rglob("*")):
+        name = path.relative_to(run).as_posix()
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            findings.add("unexpected", name, "is neither a plain file nor a directory")
+        elif path.name.startswith(".") and path.is_file():
+            findings.add("unexpected", name, "of a run in progress" if name == LOCK else "a hidden file")
+
+
+def _check_files(run: Path, plan: Plan | None, findings: Findings, checked: dict[str, int]) -> None:
+    """Every file against SHA256SUMS, SHA256SUMS against the text it must have, and all files that a plan asks for."""
+    there = list(listed_files(run))
+    digests = {name: file_digest(run / name) for name in there}
+    checked["files"] += len(there)
+    checked["bytes"] += sum((run / name).stat().st_size for name in there)
+    _compare_sums(run / SUMS, SUMS, digests, findings)
+    if plan is not None:
+        wanted = {MANIFEST} | {name for number in range(len(plan.entries)) for name in _files_of(plan, number)}
+        for name in sorted(wanted - set(there)):
+            findings.add("missing", name, "is missing")
+        for name in sorted(set(there) - wanted):
+            findings.add("unexpected", name, "belongs to no game of the manifest")
+    reported = sorted(path for path in (run / REPORT).rglob("*") if path.is_file()) if (run / REPORT).is_dir() else []
+    if reported:
+        inner = {p.relative_to(run / REPORT).as_posix(): file_digest(p) for p in reported if p.name != SUMS}
+        checked["files"] += len(inner)
+        _compare_sums(run / REPORT / SUMS, f"{REPORT}/{SUMS}", inner, findings, f"{REPORT}/")
+
+
+def _compare_sums(sums: Path, name: str, digests: dict[str, str], findings: Findings, folder: str = "") -> None:
+    try:
+        content = sums.read_bytes()
+    except FileNotFoundError:
+        findings.add("missing", name, "is missing")
+        return
+    before = len(findings.found)
+    said: dict[str, str] = {}
+    for line in content.decode("utf-8", "replace").splitlines():
+        digest, _, path = line.partition("  ")
+        if path in said:
+            findings.add("altered", name, f"lists {path} twice")
+        said[path] = digest
+    for path in sorted(said.keys() | digests.keys()):
+        if path not in digests:
+            findings.add("missing", folder + path, f"is listed in {name} and not there")
+        elif path not in said:
+            findings.add("unexpected", folder + path, f"is not listed in {name}")
+        else:
+            findings.differ(
+                "altered", folder + path, f"SHA-256 listed in {name}, and of the file", said[path], digests[path]
+            )
+    if len(findings.found) == before and content != sums_text(digests).encode():
+        findings.add("altered", name, "is not the text that the digests make: lines, order or spaces differ")
+
+
+def _files_of(plan: Plan, number: int) -> list[str]:
+    return [
+        name
+        for folder in plan.entries[number].folders
+        for name in (
+            f"{folder}/certificate.json",
+            f"{folder}/wins.parquet",
+            *(part_path(folder, part) for part in range(plan.parts(number))),
+        )
+    ]
+
+
+# --- manifest ---------------------------------------------------------------------------------------------------------
+
+
+def _read_json(path: Path, name: str, findings: Findings) -> dict[str, Any] | None:
+    """A JSON object in the very text that autohold writes; None with a finding where it is something else."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+        value = json.loads(text)
+    except FileNotFoundError:
+        findings.add("missing", name, "is missing")
+        return None
+    except (ValueError, RecursionError) as problem:
+        findings.add("unreadable", name, f"is not JSON: {problem}")
+        return None
+    if not isinstance(value, dict):
+        findings.add("unreadable", name, "is no JSON object", "an object", type(value).__name__)
+        return None
+    if pretty_text(value) != text:
+        findings.add("altered", name, "is not the text that its values make: spaces, escapes or keys that repeat")
+    return value
+
+
+def _read_manifest(run: Path, findings: Findings, notes: list[str]) -> tuple[dict[str, Any] | None, Plan | None]:
+    """The manifest and its plan; the plan is None where the manifest describes none."""
+    manifest = _read_json(run / MANIFEST, MANIFEST, findings)
+    if manifest is None:
+        return None, None
+    if manifest.get("format") != FORMAT:
+        findings.add("manifest", MANIFEST, "format number", FORMAT, manifest.get("format"))
+        return manifest, None
+    described = {key: value for key, value in manifest.items() if key not in ("identity", "parts")}
+    findings.differ("manifest", MANIFEST, "identity: SHA-256 of what it describes", identity(described),
+                    manifest.get("identity"))  # fmt: skip
+    if described.get("software") != software():
+        notes.append(f"made by {_versions(described.get('software'))}; this is {_versions(software())}")
+    try:
+        plan = read_plan(canonical_text(described))
+        for number, entry in enumerate(plan.entries):  # what is wrong with the values shows where they are used
+            plan.parts(number), entry.folders
+    except (*UNREADABLE, ConfigError, ArithmeticError) as problem:
+        findings.add("manifest", MANIFEST, f"describes no plan: {type(problem).__name__}: {problem}")
+        return manifest, None
+    return manifest, plan
+
+
+def _versions(said: Any) -> str:
+    pairs = said.items() if isinstance(said, dict) else ()
+    return ", ".join(f"{name} {str(value)[:12]}" for name, value in pairs) or "an unknown version"
+
+
+# --- tables and certificates ------------------------------------------------------------------------------------------
+
+
+def _check_tables(
+    run: Path, said: str, plan: Plan, manifest: dict[str, Any], findings: Findings, checked: dict[str, int],
+    progress: Progress,
+) -> None:  # fmt: skip
+    listed: list[dict[str, Any]] = []
+    others: list[str] = []
+    for number, entry in enumerate(plan.entries):
+        for table, folder in enumerate(entry.folders):
+            progress(folder)
+            parts = check_table(run, said, plan, number, table, findings)
+            content = _read_json(run / folder / "certificate.json", f"{folder}/certificate.json", findings)
+            checked["tables"] += 1
+            checked["rows"] += sum(part.rows for part in parts)
+            listed += [{"path": part.path, "rows": part.rows, "content": part.content} for part in parts]
+            if content is None:
+                continue
+            others.append(str(content.get("identity")))
+            check_certificate(said, plan, number, table, total(parts, entry.paytables[table]), content, findings)
+            wins = check_wins(run, f"{folder}/wins.parquet", content, findings)
+            listed.append({"path": f"{folder}/wins.parquet", "rows": len(content.get("wins", [])), "content": wins})
+    if others and len(set(others)) == 1 and others[0] != said:
+        findings.add("manifest", MANIFEST, "is of another run or another version of autohold than all certificates",
+                     f"identity {others[0]}", f"{said}, by {_versions(manifest.get('software'))}")  # fmt: skip
+    _check_listed(listed, manifest.get("parts"), findings)
+
+
+def _check_listed(listed: Sequence[dict[str, Any]], said: Any, findings: Findings) -> None:
+    """The manifest's list of parts; what could not be read was found before."""
+    if not isinstance(said, list) or not all(isinstance(part, dict) for part in said):
+        findings.add("manifest", MANIFEST, "has no list of parts")
+        return
+    known = {str(part.get("path")): part for part in said}
+    for part in listed:
+        path = part["path"]
+        if path not in known:
+            findings.add("manifest", MANIFEST, f"does not list {path}")
+        elif part["content"] and known[path] != part:
+            for key in ("rows", "content"):
+                findings.differ("digest", path, f"{key} that the manifest lists, and of the table",
+                                known[path].get(key), part[key])  # fmt: skip
+    paths = [part["path"] for part in listed]
+    for path in sorted(known.keys() - {*paths}):
+        findings.add("manifest", MANIFEST, f"lists {path}, which its games do not have")
+    order = [str(part.get("path")) for part in said]
+    if sorted(order) == sorted(paths) and order != paths:
+        findings.add("manifest", MANIFEST, "lists the parts in another order")
