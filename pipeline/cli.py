@@ -16,6 +16,7 @@ from pipeline.commands.count import count
 from pipeline.commands.design import design
 from pipeline.commands.ehs import ehs
 from pipeline.commands.ehs_table import ehs_table
+from pipeline.commands.ehs_table import ehs_table
 from pipeline.commands.hold import hold
 from pipeline.commands.meter import meter
 from pipeline.commands.sensitivity import sensitivity
@@ -110,5 +111,5 @@ def cli() -> None:
     """
 
 
-for _command in (certify, count, design, ehs, ehs_table, hold, meter, sensitivity, strategies, sweep, verify):
+for _command in (certify, count, design, ehs, ehs_table, ehs_table, hold, meter, sensitivity, strategies, sweep, verify):
     cli.add_command(_command)

@@ -26,6 +26,7 @@ from evaluator.holdem.ranks import CARDS, HOLE_CARDS, SUITS, board_ranks, hole_i
 from evaluator.symmetry import canonical_classes, count_classes
 
 _ALL_SUITS = (tuple(range(SUITS)),)
+_BLOCK = 64  # boards of the river that are worked on at once, so that what is made of them stays in the cache
 
 
 class Street(Enum):
@@ -120,8 +121,11 @@ def rows_of(street: Street, boards: NDArray[np.uint8]) -> Rows:
     pairs = {look: np.zeros((len(hole), 3, 3), np.int32) for look in street.looks}
     squares = np.zeros(len(hole), np.int64)
     if street is Street.RIVER:
-        behind, tied = beaten(dense(board_ranks(boards)))
-        now[:, 0], now[:, 1] = behind[board, hole], tied[board, hole]
+        for start in range(0, len(boards), _BLOCK):
+            behind, tied = beaten(dense(board_ranks(boards[start : start + _BLOCK])))
+            here = slice(*np.searchsorted(board, [start, start + _BLOCK]))
+            at = board[here] - start, hole[here]
+            now[here, 0], now[here, 1] = behind[at], tied[at]
         now[:, 2] = comb(CARDS - 7, 2) - now[:, 0] - now[:, 1]
     for number, cards in enumerate(boards.tolist() if street.looks else []):
         here = slice(*np.searchsorted(board, [number, number + 1]))
