@@ -144,7 +144,9 @@ class _Rows:
         self.canonical, self.places = -1, 120
 
     def check(self, path: str, table: pa.Table) -> Outcome | None:
-        """Look at the rows of a part; returns their sums, or None where the values are out of all bounds."""
+        """Look at the rows of a part; returns their sums, or None where there are none, or values out of all bounds."""
+        if not table.num_rows:
+            return None
         cards = np.column_stack([numbers(table, f"c{i}") for i in range(1, 6)]).astype(np.int64)
         weight, hold, draws = (numbers(table, name) for name in ("weight", "hold", "draws"))
         won, counts = numbers(table, "ev_numerator"), np.column_stack([numbers(table, name) for name in self.names])
