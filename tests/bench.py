@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,9 +22,13 @@ import numpy as np
 
 import pipeline
 from evaluator.holds import hold_block
+from evaluator.payback import certify_rows
 from evaluator.solve import solve
+from evaluator.sweep import Pays, sweep
 from evaluator.symmetry import canonical_classes
+from pipeline.api import one_paytable
 from pipeline.cluster import Cluster, local_cluster
+from pipeline.vary import read_variation
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 AUTOHOLD = str(Path(sys.executable).with_name("autohold"))
@@ -146,6 +151,48 @@ def worker_memory(report: Report) -> None:
     report.megabytes("peak memory of a local Dask worker", max(peaks), 600)
 
 
+JACKS_GRID = (
+    "full house=5..10", "flush=4..8", "straight=4,5", "four of a kind=20..40:{quads}", "straight flush=50..100:{flush}",
+    "royal flush=250..1000:{royal}",
+)  # fmt: skip
+DEUCES_GRID = (
+    "four of a kind=4..6", "straight flush=8..13", "five of a kind=10..16:2", "full house=3,4", "flush=2,3",
+    "wild royal flush=20,25", "four deuces=200,400",
+)  # fmt: skip
+
+
+def sweeps(report: Report) -> None:
+    """Grids of paytables, by the command and by its kernel; against certifying one after the other."""
+    jacks, deuces = (CONFIGS / f"{name}.toml" for name in ("jacks-or-better", "deuces-wild"))
+    few = [text.format(quads=10, flush=50, royal=375) for text in JACKS_GRID]
+    many = [text.format(quads=5, flush=25, royal=68) for text in JACKS_GRID]
+    seconds = {}
+    for what, path, base, vary, target in (
+        ("1,080 paytables of Jacks or Better", jacks, "9/6", few, 3.0),
+        ("10,800 paytables of Jacks or Better", jacks, "9/6", many, 12.0),
+        ("1,152 paytables of Deuces Wild", deuces, "full pay", DEUCES_GRID, None),
+    ):
+        options = [word for text in vary for word in ("--vary", text)]
+        runs = [command("sweep", str(path), "--base", base, *options, "--serial") for _ in range(3)]
+        seconds[what], peak = min(run[0] for run in runs), min(run[2] for run in runs)
+        limit = 2 * seconds["1,080 paytables of Jacks or Better"] * 1152 / 1080 if target is None else target
+        report.seconds(f"sweep --serial, {what}", seconds[what], limit)
+        report.megabytes("  peak memory", peak, 2000)
+    game = pipeline.load_game(jacks)
+    tables, base_table = solve(game.rules).tables, one_paytable(game, "9/6")
+    block = hold_block(tables, 0, len(tables.classes.weights))
+    one = best(lambda: certify_rows(tables, block, base_table))
+    report.seconds("  certify's kernel, one paytable, counts made", one)
+    asked = [read_variation(game, base_table, dict(text.split("=") for text in vary)) for vary in (few, many)]
+    for variation in asked:
+        places = variation.family.places()
+        pays = Pays(variation.scale, variation.family.units(places), np.zeros((len(places), 1), int))
+        whole = best(partial(sweep, tables, pays), 3)
+        each, rate = one * len(places) / whole, len(places) / whole
+        report.seconds(f"  sweep's kernel, {len(places):,} paytables", whole)
+        print(f"    {rate:,.0f} paytables a second and core; {each:,.0f} times as fast as one after the other")
+
+
 def everything(report: Report) -> None:
     """All game files, by wall clock."""
     paths = list(map(str, sorted(CONFIGS.glob("*.toml"))))
@@ -162,6 +209,7 @@ def main() -> None:
     report = Report(copy_seconds())
     kernel(report)
     commands(report)
+    sweeps(report)
     worker_memory(report)
     if options.all:
         everything(report)

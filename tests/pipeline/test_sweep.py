@@ -23,6 +23,7 @@ from pipeline.faults import ConfigError
 from pipeline.paytables import with_pays
 from pipeline.sweeps import PAYTABLES_PER_PIECE, Unfinished, cut
 from pipeline.vary import parse_values, read_variation
+from tests.pipeline.games import SMALL as SMALL_GAME
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = ROOT / "tests" / "golden"
@@ -63,6 +64,58 @@ def test_swept_figures_are_those_of_certificates(game, tmp_path):
     run = certify([replace(game, paytables=tuple(tables))], tmp_path / "run")
     for name, values in figures.items():
         assert [Fraction(content[name]) for content in run.certificates] == values
+
+
+RICH = (
+    SMALL_GAME
+    + """
+[[bonus]]
+name = "four aces"
+when = "some(a,b,c,d: same(aF,bF,cF,dF){A})"
+
+[paytable."rich"]
+coins = [1, 2]
+no_win = "1/10"
+[paytable."rich".pays]
+"flush" = 20
+"four of a kind" = 8
+"three of a kind" = 2
+"pair of aces" = 1
+[paytable."rich".on_deal]
+"flush" = 35
+"three of a kind" = "3/2"
+[paytable."rich".deal_bonus]
+"four aces" = 7
+"""
+)
+"""pays on the deal, a bonus beside the draw, a pay for nothing, coin levels"""
+
+ORDERED = SMALL_GAME.replace('when = "flush"', 'when = "flush & same(C1F){A}"')
+"""a flush counts only with an ace in the first place"""
+
+
+@pytest.mark.parametrize(("text", "base"), [(RICH, "rich, 2 coins"), (ORDERED, "plain")])
+def test_richer_games_are_as_certified(text, base, tmp_path):
+    file = tmp_path / "game.toml"
+    without = (
+        text if base == "plain" else text.replace(text[text.index('[paytable."plain"]') : text.index("[[bonus]]")], "")
+    )
+    file.write_text(without, encoding="utf-8")
+    game = load_game(file)
+    found = pipeline.sweep(game, {"flush": "10,40", "pair of aces": "1..2:1/2"}, base)
+    tables = [
+        with_pays(game.file, game.rules.wins, replace(found.variation.base, levels=False), found.variation.pays(place))
+        for place in found.places.tolist()
+    ]
+    run = certify([replace(game, paytables=tuple(tables))], tmp_path / "run")
+    for name, values in found.fractions(np.arange(len(tables))).items():
+        assert [Fraction(content[name]) for content in run.certificates] == values
+    certificate = certify([choose_paytables(game, [base])], tmp_path / "base").certificates[0]
+    known = {(win["name"], win["on"]): win for win in certificate["wins"]}
+    for pay in pipeline.sensitivity(game, base):
+        parts = [known[pay.win, on] for on in pay.on.split(" and ") if (pay.win, on) in known]
+        assert pay.frequency == sum(Fraction(part["probability"]) for part in parts)
+        assert {part["pays"] for part in parts} == {str(pay.pay)}
 
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))
