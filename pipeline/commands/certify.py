@@ -42,6 +42,9 @@ class Require(click.ParamType[Any]):
 @executor_options
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
 @click.option("--require", type=Require(), help="Exit 1 unless every payback is within.")
+@click.option(
+    "--limits", multiple=True, metavar="NAME", help="Exit 1 unless within configs/limits/NAME.toml; repeatable."
+)
 @click.option("--tie-break", type=click.Choice(TIE_BREAKS), default=TIE_BREAKS[0], show_default=True)
 @click.option("--all-holds", is_flag=True, help="Store the values of all 32 holds.")
 @click.option("--rows-per-part", type=click.IntRange(1), metavar="N", help="Hands in a part; default: 16384.")
@@ -57,6 +60,7 @@ def certify(
     serial: bool,
     resume: bool,
     require: tuple[Fraction | None, Fraction | None] | None,
+    limits: tuple[str, ...],
     tie_break: str,
     all_holds: bool,
     rows_per_part: int | None,
@@ -68,17 +72,19 @@ def certify(
     --scheduler-file, DASK_SCHEDULER_ADDRESS or --serial, the work is done by
     local worker processes.
     """
+    from pipeline.limits import load_limits
     from pipeline.plan import ROWS_PER_PART
     from pipeline.run import certify as carry_out
     from pipeline.run import make_plan
 
+    known = [load_limits(name) for name in limits]
     executor = choose_executor(workers, scheduler, scheduler_file, serial)
     chosen = _chosen(games, paytables, pays)
     plan = make_plan(chosen, tie_break, rows_per_part or ROWS_PER_PART, all_holds)
     progress = Progress()
     run = carry_out(chosen, out, executor, plan, resume, progress)
     progress.end()
-    return _report(run, require or (None, None), as_json)
+    return _report(run, require or (None, None), known, as_json)
 
 
 def _chosen(paths: tuple[Path, ...], names: tuple[str, ...], pays: tuple[str, ...]) -> list[Any]:
@@ -128,10 +134,13 @@ def _changes(pays: tuple[str, ...]) -> dict[str, Fraction]:
     return changes
 
 
-def _report(run: Any, bounds: tuple[Fraction | None, Fraction | None], as_json: bool) -> int:
+def _report(run: Any, bounds: tuple[Fraction | None, Fraction | None], limits: list[Any], as_json: bool) -> int:
     from pipeline.certificate import meets, overview_lines
+    from pipeline.limits import compare
 
     within = [meets(content, *bounds) for content in run.certificates]
+    compared = [comparison for named in limits for comparison in compare(named, run.certificates)]
+    inside = all(comparison.within for comparison in compared)
     if as_json:
         keys = ("game", "paytable", "coins", "payback", "payback_decimal", "variance", "hit_frequency", "tied_deals")
         rows = [
@@ -139,8 +148,11 @@ def _report(run: Any, bounds: tuple[Fraction | None, Fraction | None], as_json: 
             for content, met in zip(run.certificates, within, strict=True)
         ]
         state = {"run": str(run.path), "identity": run.identity, "computed": run.computed, "parts": run.parts}
-        print_json({**state, "within_required": all(within), "certificates": rows})
-        return DONE if all(within) else NO
+        state |= {"within_required": all(within), "within_limits": inside if limits else None}
+        named = [limit.model_dump(mode="json", include={"name", "source", "checked"}) for limit in limits]
+        beside = {"limits": named, "comparisons": [comparison.values() for comparison in compared]}
+        print_json({**state, "certificates": rows, **beside})
+        return DONE if all(within) and inside else NO
     for line in overview_lines(run.certificates):
         click.echo(line)
     for game, wins in {content["game"]: content["depend_on_order"] for content in run.certificates}.items():
@@ -154,4 +166,9 @@ def _report(run: Any, bounds: tuple[Fraction | None, Fraction | None], as_json: 
     for content, met in zip(run.certificates, within, strict=True):
         if not met:
             click.echo(f"outside {low}:{high}: {content['game']}, {content['paytable']}: {content['payback']}")
-    return DONE if all(within) else NO
+    for named in limits:
+        click.echo(f"{named.name}: {named.source}; read on {named.checked}")
+        for comparison in compared:
+            if comparison.limits == named.name:
+                click.echo(f"  {comparison}")
+    return DONE if all(within) and inside else NO
