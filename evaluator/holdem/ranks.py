@@ -214,4 +214,5 @@ def _ranks_by_face(faces: NDArray[np.intp]) -> NDArray[np.uint16]:
     _, different, which = np.unique(code, return_index=True, return_inverse=True)
     counts = _counts(faces[different])[:, None, :] + _counts(FACE_PAIRS)
     table = face_ranks(counts.reshape(-1, FACES)).reshape(len(different), -1)  # nobody asks for five of a face
-    return table[:, _hole_pairs()][which] if len(different) < len(faces) else table[:, _hole_pairs()]
+    ranks: NDArray[np.uint16] = table[:, _hole_pairs()][which]
+    return ranks
