@@ -10,6 +10,7 @@ complete: no other paytable of the family is as near.
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
@@ -95,12 +96,19 @@ class _Box:
     """for each axis, by how much the payback grows across the box, at least"""
 
 
-def search(tables: Tables, family: Family, bonuses: tuple[int, ...], goal: Goal) -> Found:
+def search(
+    tables: Tables,
+    family: Family,
+    bonuses: tuple[int, ...],
+    goal: Goal,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Found:
     """The best paytables of a family for a goal, complete; `bonuses` are the units for the deal beside the draw.
 
-    Raises `ValueError` for pays that do not fit the game.
+    `progress` is told how many paytables are looked at or left out, and how many there are. Raises `ValueError` for
+    pays that do not fit the game.
     """
-    return _Search(tables, family, bonuses, goal).run()
+    return _Search(tables, family, bonuses, goal).run(progress)
 
 
 class _Search:
@@ -114,7 +122,7 @@ class _Search:
         self.opened = open_candidates(tables, self.layout)
         self.found = Found([])
 
-    def run(self) -> Found:
+    def run(self, progress: Callable[[int, int], None]) -> Found:
         whole = tuple((0, len(axis.values) - 1) for axis in self.family.axes)
         boxes = [self.box(whole, self.opened.candidates, self.opened.sums)]
         while boxes:
@@ -126,6 +134,7 @@ class _Search:
             else:
                 halves = [self.box(span, box.candidates, box.sums) for span in _halves(box)]
                 boxes += sorted(halves, key=self.distance, reverse=True)
+            progress(self.found.looked_at + self.found.left_out, self.family.size)
         return self.found
 
     def box(self, span: _Span, candidates: Candidates, sums: NDArray[np.object_]) -> _Box:

@@ -67,22 +67,23 @@ def choose_executor(
 class Progress:
     """Progress on stderr: a line that changes on a terminal, else a plain line now and then."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "parts") -> None:
         from time import monotonic
 
+        self._what = what
         self._clock = monotonic
         self._began = monotonic()
         self._said = self._began
         self._terminal = sys.stderr.isatty()
 
     def __call__(self, done: int, total: int) -> None:
-        """Say how many parts are done."""
+        """Say how much is done."""
         now = self._clock()
         if now - self._said < (0.1 if self._terminal else 15) and done < total:
             return
         self._said = now
         left = (now - self._began) / max(done, 1) * (total - done)
-        text = f"{done} of {total} parts, {left:.0f} s left"
+        text = f"{done:,} of {total:,} {self._what}, {left:.0f} s left"
         if self._terminal:
             click.echo(f"\r{text:<60}", err=True, nl=False)
         elif done < total:

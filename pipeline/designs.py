@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -84,7 +84,12 @@ def design(
 
 
 def carry_out(
-    variation: Variation, target: Fraction, within: Fraction | None, prefer: str = PREFERENCES[0], limit: int = 10
+    variation: Variation,
+    target: Fraction,
+    within: Fraction | None,
+    prefer: str = PREFERENCES[0],
+    limit: int = 10,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Design:
     """Search a variation in this process."""
     size = variation.family.size
@@ -97,7 +102,7 @@ def carry_out(
 
     def look(distance: Fraction | None, what: str, number: int) -> Found:
         goal = Goal(target * stake, None if distance is None else distance * stake, what, number)
-        return search(tables, variation.family, variation.bonus_units, goal)
+        return search(tables, variation.family, variation.bonus_units, goal, progress)
 
     def tell(match: Match) -> Designed:
         return Designed(

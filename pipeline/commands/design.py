@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pipeline.commands.sweep import table_lines, variation, vary_options
-from pipeline.console import DONE, GAME, NO, json_option, print_json
+from pipeline.console import DONE, GAME, NO, Progress, json_option, print_json
 
 PREFERENCES = ("closeness", "variance", "hit-frequency")
 
@@ -58,7 +58,9 @@ def design(
     """
     from pipeline.designs import carry_out
 
-    found = carry_out(variation(game, base, vary, link, keep), target, within, prefer, top)
+    progress = Progress("paytables")
+    found = carry_out(variation(game, base, vary, link, keep), target, within, prefer, top, progress)
+    progress.end()
     if as_json:
         print_json(_json(found))
     else:
