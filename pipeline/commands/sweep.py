@@ -59,6 +59,7 @@ def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
 @click.option("--variance", type=Require(), help="Only variances within.")
 @click.option("--hit-frequency", type=Require(), help="Only hit frequencies within.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Parquet file to write.")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Page of plots to write.")
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="How many to print.")
 @executor_options
 @json_option
@@ -72,6 +73,7 @@ def sweep(
     variance: tuple[Fraction | None, Fraction | None] | None,
     hit_frequency: tuple[Fraction | None, Fraction | None] | None,
     out: Path | None,
+    html: Path | None,
     top: int,
     workers: int | None,
     scheduler: str | None,
@@ -85,11 +87,13 @@ def sweep(
     those of --base. The paytables within --target, --variance and
     --hit-frequency are written to --out; the best are printed, those nearest
     to the middle of --target, or else those of the highest payback. Exit code
-    1 if there is none.
+    1 if there is none. --html writes plots: payback over the first two pays
+    that vary, and payback against variance.
     """
     from pipeline.sweeps import carry_out, write_sweep
 
     executor = choose_executor(workers, scheduler, scheduler_file, serial)
+    write_page = _plots() if html is not None else None
     asked = variation(game, base, vary, link, keep)
     progress = Progress()
     found = carry_out(asked, executor, progress)
@@ -99,9 +103,20 @@ def sweep(
     chosen = found.within(bounds)
     if out is not None:
         write_sweep(out, found, chosen, bounds)
+    if write_page is not None:
+        write_page(html, found, chosen)
     best = found.best(chosen, _middle(target))[:top]
     _print(found, chosen, best, out, as_json)
     return DONE if len(chosen) else NO
+
+
+def _plots() -> Any:
+    """What writes the page; asked for before anything is computed."""
+    try:
+        from pipeline.sweep_page import write_page
+    except ImportError:
+        raise click.UsageError("--html needs matplotlib: pip install 'autohold[plots]'") from None
+    return write_page
 
 
 def _middle(target: tuple[Fraction | None, Fraction | None] | None) -> Fraction | None:

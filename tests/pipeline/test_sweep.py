@@ -237,6 +237,20 @@ def test_output_for_people(command, game_file):
     assert command("sweep", game_file, *SMALL, "--target", "2:").returncode == 1
 
 
+def test_the_page_has_both_plots_and_the_same_bytes_each_time(command, game_file, tmp_path):
+    pytest.importorskip("matplotlib")
+    pages = [tmp_path / "first.html", tmp_path / "second.html"]
+    for page in pages:
+        assert command("sweep", game_file, *SMALL, "--html", page).returncode == 0
+    text = pages[0].read_text(encoding="utf-8")
+    assert text == pages[1].read_text(encoding="utf-8")
+    assert text.count("<svg") == 2
+    assert "Payback over flush and pair of aces." in text
+    assert "flush: 18, 19, 20, 21; pair of aces: 1/2, 1, 3/2" in text
+    none = command("sweep", game_file, *SMALL, "--target", "2:", "--html", tmp_path / "none.html")
+    assert (none.returncode, (tmp_path / "none.html").exists()) == (2, False)
+
+
 def test_design_finds_what_a_sweep_has(command, game_file, swept):
     everything, _ = swept(*SMALL, "--top", "12")
     target = Fraction(11, 10)
