@@ -14,8 +14,8 @@ import click
 from pipeline.commands.certify import certify
 from pipeline.commands.count import count
 from pipeline.commands.design import design
+from pipeline.commands.diff import diff
 from pipeline.commands.ehs import ehs
-from pipeline.commands.ehs_table import ehs_table
 from pipeline.commands.ehs_table import ehs_table
 from pipeline.commands.hold import hold
 from pipeline.commands.meter import meter
@@ -111,5 +111,5 @@ def cli() -> None:
     """
 
 
-for _command in (certify, count, design, ehs, ehs_table, ehs_table, hold, meter, sensitivity, strategies, sweep, verify):
+for _command in (certify, count, design, diff, ehs, ehs_table, hold, meter, sensitivity, strategies, sweep, verify):
     cli.add_command(_command)
