@@ -243,14 +243,7 @@ def _finish(out: Path, plan: TablePlan, receipts: list[Receipt]) -> dict[str, An
     for receipt in receipts[1:]:
         sums = sums.plus(receipt.sums)
     check_sums(plan.street, sums, plan.whole)
-    content = {
-        "format": FORMAT,
-        "identity": plan.identity,
-        "table": "ehs",
-        "street": plan.description["street"],
-        "boards": plan.description["boards"],
-        **summary(plan.street, sums),
-    }
+    content = table_summary(plan, sums)
     write_whole(out / plan.folder / SUMMARY, pretty_text(content).encode())
     listed = [{"path": r.path, "rows": r.sums.rows, "content": r.content} for r in receipts]
     manifest = {"identity": plan.identity, **plan.description, "parts": listed}
@@ -261,3 +254,10 @@ def _finish(out: Path, plan: TablePlan, receipts: list[Receipt]) -> dict[str, An
     (out / PLAN).unlink(missing_ok=True)
     sweep(out)
     return content
+
+
+def table_summary(plan: TablePlan, sums: Sums) -> dict[str, Any]:
+    """The content of summary.json."""
+    said = plan.description
+    about = {"format": FORMAT, "identity": plan.identity, "table": "ehs"}
+    return {**about, "street": said["street"], "boards": said["boards"], **summary(plan.street, sums)}

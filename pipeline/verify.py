@@ -41,9 +41,9 @@ def verify(
     if not run.is_dir():
         raise NotADirectoryError(20, "is not a run directory", str(run))
     checked = {"files": 0, "bytes": 0, "tables": 0, "rows": 0, "sampled_hands": 0, "recomputed_parts": 0}
-    _check_marks(run, findings)
+    check_marks(run, findings)
     manifest, plan = _read_manifest(run, findings, notes)
-    _check_files(run, plan, findings, checked)
+    check_files(run, plan, findings, checked)
     said = "" if manifest is None else str(manifest.get("identity", ""))
     if plan is not None and manifest is not None and not files_only:
         _check_tables(run, said, plan, manifest, findings, checked, progress)
@@ -66,7 +66,7 @@ def verify(
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _check_marks(run: Path, findings: Findings) -> None:
+def check_marks(run: Path, findings: Findings) -> None:
     """The mark of a finished run, and what only an unfinished one has."""
     if not (run / SUCCESS).is_file():
         findings.add("incomplete", SUCCESS, "is missing: the run did not finish, or has lost it")
@@ -80,7 +80,7 @@ def _check_marks(run: Path, findings: Findings) -> None:
             findings.add("unexpected", name, "of a run in progress" if name == LOCK else "a hidden file")
 
 
-def _check_files(run: Path, plan: Plan | None, findings: Findings, checked: dict[str, int]) -> None:
+def check_files(run: Path, plan: Plan | None, findings: Findings, checked: dict[str, int]) -> None:
     """Every file against SHA256SUMS, SHA256SUMS against the text it must have, and all files that a plan asks for."""
     there = list(listed_files(run))
     digests = {name: file_digest(run / name) for name in there}
@@ -141,7 +141,7 @@ def _files_of(plan: Plan, number: int) -> list[str]:
 # --- manifest ---------------------------------------------------------------------------------------------------------
 
 
-def _read_json(path: Path, name: str, findings: Findings) -> dict[str, Any] | None:
+def read_json(path: Path, name: str, findings: Findings) -> dict[str, Any] | None:
     """A JSON object in the very text that autohold writes; None with a finding where it is something else."""
     try:
         text = path.read_bytes().decode("utf-8")
@@ -162,7 +162,7 @@ def _read_json(path: Path, name: str, findings: Findings) -> dict[str, Any] | No
 
 def _read_manifest(run: Path, findings: Findings, notes: list[str]) -> tuple[dict[str, Any] | None, Plan | None]:
     """The manifest and its plan; the plan is None where the manifest describes none."""
-    manifest = _read_json(run / MANIFEST, MANIFEST, findings)
+    manifest = read_json(run / MANIFEST, MANIFEST, findings)
     if manifest is None:
         return None, None
     if manifest.get("format") != FORMAT:
@@ -201,7 +201,7 @@ def _check_tables(
         for table, folder in enumerate(entry.folders):
             progress(folder)
             parts = check_table(run, said, plan, number, table, findings)
-            content = _read_json(run / folder / "certificate.json", f"{folder}/certificate.json", findings)
+            content = read_json(run / folder / "certificate.json", f"{folder}/certificate.json", findings)
             checked["tables"] += 1
             checked["rows"] += sum(part.rows for part in parts)
             listed += [{"path": part.path, "rows": part.rows, "content": part.content} for part in parts]
@@ -214,10 +214,10 @@ def _check_tables(
     if others and len(set(others)) == 1 and others[0] != said:
         findings.add("manifest", MANIFEST, "is of another run or another version of autohold than all certificates",
                      f"identity {others[0]}", f"{said}, by {_versions(manifest.get('software'))}")  # fmt: skip
-    _check_listed(listed, manifest.get("parts"), findings)
+    check_listed(listed, manifest.get("parts"), findings)
 
 
-def _check_listed(listed: Sequence[dict[str, Any]], said: Any, findings: Findings) -> None:
+def check_listed(listed: Sequence[dict[str, Any]], said: Any, findings: Findings) -> None:
     """The manifest's list of parts; what could not be read was found before."""
     if not isinstance(said, list) or not all(isinstance(part, dict) for part in said):
         findings.add("manifest", MANIFEST, "has no list of parts")

@@ -24,6 +24,7 @@ def verify(run: Path, files_only: bool, sample: int | None, seed: int, recompute
     was found. The run is only read; no Dask, no cluster.
     """
     from pipeline.verify import verify as carry_out
+    from pipeline.verify_ehs import is_table, verify_table
 
     if files_only and (sample or recompute):
         raise click.UsageError("--files checks nothing else; leave it out with --sample and --recompute")
@@ -33,7 +34,8 @@ def verify(run: Path, files_only: bool, sample: int | None, seed: int, recompute
 
     quiet = as_json or not (sample or recompute)
     steps = {} if quiet else {"progress": progress}
-    result = carry_out(run, files_only=files_only, sample=sample or 0, seed=seed, recompute=recompute, **steps)
+    judge = verify_table if is_table(run) else carry_out
+    result = judge(run, files_only=files_only, sample=sample or 0, seed=seed, recompute=recompute, **steps)
     if as_json:
         print_json({"run": str(run), "seed": seed if sample else None, **result.values()})
         return DONE if result.sound else NO

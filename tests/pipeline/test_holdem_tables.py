@@ -12,6 +12,7 @@ from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -24,6 +25,8 @@ from pipeline.holdem import TablePlan, make_table
 from pipeline.holdem_rows import CELLS, Sums, check_sums, columns
 from pipeline.manifest import content_digest
 from pipeline.run import Incomplete, Refused
+from pipeline.store import write_table
+from pipeline.verify_ehs import is_table, verify_table
 from tests.pipeline.games import ROOT, contents, environment, log
 
 PLAN = TablePlan(Street.TURN, 8000, 8012, 3)
@@ -208,3 +211,110 @@ def test_sums_that_do_not_agree():
         check_sums(Street.TURN, good._replace(pairs=(9, *good.pairs[1:])), whole=False)
     with pytest.raises(ProofError, match="rows: expected 13960050, found 1"):
         check_sums(Street.TURN, good, whole=True)
+
+
+# --- verification -----------------------------------------------------------------------------------------------------
+
+
+def kinds(run, **options):
+    return sorted({finding.kind for finding in verify_table(run, **options).findings})
+
+
+def test_a_sound_table(whole):
+    assert is_table(whole)
+    found = verify_table(whole, sample=6, recompute=True)
+    assert found.sound, found.findings
+    assert (found.level, found.identity) == ("recompute", PLAN.identity)
+    assert (found.checked["tables"], found.checked["sampled_hands"], found.checked["recomputed_parts"]) == (1, 6, 4)
+    assert found.checked["rows"] == len(pd.read_parquet(whole / "turn/ehs"))
+    assert verify_table(whole, files_only=True).checked["rows"] == 0
+
+
+def test_the_command_verifies_tables(whole, command):
+    done = command("verify", whole, "--sample", 2, "--json")
+    said = json.loads(done.stdout)
+    assert (done.returncode, said["sound"], said["level"], said["checked"]["sampled_hands"]) == (0, True, "sample", 2)
+
+
+def rewrite(run, part, change):
+    """Change the values of a part and everything that can be made to agree with them, as a forger would."""
+    path = run / PLAN.path(part)
+    table = pq.read_table(path)
+    frame = table.to_pandas()
+    change(frame)
+    forged = pa.Table.from_pandas(frame, schema=table.schema.remove_metadata(), preserve_index=False)
+    path.unlink()
+    write_table(run, PLAN.identity, PLAN.path(part), forged.replace_schema_metadata(None), {})
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda frame: frame.__setitem__("weight", frame["weight"][::-1].to_numpy()), "row"),
+        (lambda frame: frame.__setitem__("ehs1", frame["ehs1"] + 1e-9), "row"),
+        (lambda frame: frame.__setitem__("hp1_aa", frame["hp1_aa"] + 1), "row"),
+        (lambda frame: frame.__setitem__("sum_sq", frame["sum_sq"] + 1), "row"),
+    ],
+)
+def test_forged_values(whole, tmp_path, change, expected):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    rewrite(run, 1, change)
+    assert {"altered", expected} <= set(kinds(run))
+
+
+def test_a_row_that_is_missing(whole, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    table = pq.read_table(run / PLAN.path(1)).replace_schema_metadata(None)
+    (run / PLAN.path(1)).unlink()
+    write_table(run, PLAN.identity, PLAN.path(1), table.slice(1), {})
+    assert {"altered", "rows"} <= set(kinds(run))
+
+
+def test_counts_that_add_up_and_are_wrong(whole, tmp_path):
+    """A forger who moves one run-out from won to lost, and back elsewhere, is found by counting again."""
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+
+    def change(frame):
+        frame["hp1_aa"] = frame["hp1_aa"].where(frame["hp1_aa"] < 1, frame["hp1_aa"] - 1)
+        frame["hp1_ab"] = frame["hp1_ab"] + (frame["hp1_aa"] >= 0)
+
+    rewrite(run, 1, change)
+    assert "sample" in kinds(run, sample=20)
+    assert "recompute" in kinds(run, recompute=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("_SUCCESS", "incomplete"),
+        ("manifest.json", "missing"),
+        ("SHA256SUMS", "missing"),
+        ("turn/summary.json", "missing"),
+        ("turn/ehs/part-00003.parquet", "missing"),
+    ],
+)
+def test_missing_files(whole, tmp_path, name, expected):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    (run / name).unlink()
+    assert expected in kinds(run)
+
+
+def test_truncated_and_unexpected(whole, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    part = run / PLAN.path(0)
+    part.write_bytes(part.read_bytes()[:-100])
+    (run / "turn/ehs/part-00009.parquet").write_bytes(b"")
+    assert {"altered", "truncated", "unexpected"} <= set(kinds(run))
+
+
+def test_a_summary_that_does_not_follow(whole, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    summary = run / "turn/summary.json"
+    summary.write_text(summary.read_text().replace('"mean_hs": "1/2"', '"mean_hs": "1/3"'))
+    assert {"altered", "totals"} <= set(kinds(run, recompute=False))
