@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.holds import Block, Tables, exact_type, hold_block, hold_values, optimal_holds
+from evaluator.holds import Block, Tables, exact_type, hold_block, hold_values, lowest_hold, optimal_holds
 from evaluator.rules import Paytable
 
 _HANDS = 16_384
@@ -36,6 +36,8 @@ class Play:
     """(m,): expected credits per credit bet that each decision loses; for people and for ranking"""
     optimal: NDArray[np.bool_]
     """(m,): whether each decision is exactly optimal"""
+    better: NDArray[np.uint8]
+    """(m,): the optimal hold of each row, the one of the lowest mask"""
     weights: NDArray[np.int64]
     """(m,): deals of the row of each decision"""
 
@@ -47,8 +49,16 @@ def blocks(tables: Tables) -> Iterator[Block]:
         yield hold_block(tables, start, start + step)
 
 
-def play(tables: Tables, paytable: Paytable, rows: NDArray[Any], masks: NDArray[Any]) -> Play:
+def play(
+    tables: Tables,
+    paytable: Paytable,
+    rows: NDArray[Any],
+    masks: NDArray[Any],
+    weights_of: NDArray[np.int64] | None = None,
+) -> Play:
     """The exact payback of decisions: (m,) rows and (m,) masks, in any order. Raises `ValueError` for none.
+
+    `weights_of` is how many deals every row of the table is to stand for; without it, those that it does.
 
     >>> from evaluator.rules import Rules, Win
     >>> from evaluator.cards import Deck
@@ -64,6 +74,7 @@ def play(tables: Tables, paytable: Paytable, rows: NDArray[Any], masks: NDArray[
         raise ValueError("there are no decisions")
     order = np.argsort(rows, kind="stable")
     cost, optimal, weights = np.zeros(len(rows)), np.zeros(len(rows), bool), np.zeros(len(rows), np.int64)
+    better = np.zeros(len(rows), np.uint8)
     stake = paytable.scale * paytable.coins
     kind = exact_type(tables.cycle * max(1, *paytable.units, *(paytable.deal_units or ())))
     deals, won, best, bonus, first = 0, Fraction(0), 0, 0, 0
@@ -74,6 +85,7 @@ def play(tables: Tables, paytable: Paytable, rows: NDArray[Any], masks: NDArray[
         first = stop
         if not len(at):
             continue
+        weight = block.weights if weights_of is None else weights_of[first - len(block.hands) : first]
         values = hold_values(tables, block, paytable.units, paytable.deal_units)
         tops, chosen = values.max(axis=0), values[masks[mine], at]
         sums, times = np.zeros(len(block.hands), values.dtype), np.bincount(at, minlength=len(block.hands))
@@ -81,15 +93,14 @@ def play(tables: Tables, paytable: Paytable, rows: NDArray[Any], masks: NDArray[
         played = times > 0
         for number in np.unique(times[played]).tolist():
             some = times == number
-            won += Fraction(int(block.weights[some].astype(kind) @ sums[some].astype(kind)), number)
-        deals += int(block.weights[played].sum())
-        best += int(block.weights[played].astype(kind) @ tops[played].astype(kind))
-        bonus += int(block.weights[played] @ np.array(paytable.bonus_units)[block.bonuses[played]])
+            won += Fraction(int(weight[some].astype(kind) @ sums[some].astype(kind)), number)
+        deals += int(weight[played].sum())
+        best += int(weight[played].astype(kind) @ tops[played].astype(kind))
+        bonus += int(weight[played] @ np.array(paytable.bonus_units)[block.bonuses[played]])
         cost[mine] = (tops[at] - chosen).astype(np.float64) / (tables.cycle_factor * stake)
-        optimal[mine] = optimal_holds(values, block.repeats)[at] >> masks[mine].astype(np.uint32) & np.uint32(1)
-        # A hold of equal cards by another mask is as good as the one of the lowest mask.
-        optimal[mine] |= tops[at] == chosen
-        weights[mine] = block.weights[at]
+        optimal[mine] = tops[at] == chosen
+        better[mine] = lowest_hold(optimal_holds(values, block.repeats))[at]
+        weights[mine] = weight[at]
     whole = deals * tables.cycle_factor * stake
     paid = bonus * tables.cycle_factor
-    return Play(deals, (won + paid) / whole, Fraction(best + paid, whole), cost, optimal, weights)
+    return Play(deals, (won + paid) / whole, Fraction(best + paid, whole), cost, optimal, better, weights)

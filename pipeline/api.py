@@ -201,7 +201,7 @@ def look_up(game: Game, strategy: pd.DataFrame, deals: Sequence[str]) -> pd.Data
     cards = np.array([parse_hand(deck, deal) for deal in deals]).reshape(-1, 5)
     rows, places = locate(solve_game(game).tables.classes, cards)
     if "arrangements" in strategy:
-        rows, places = _ordered_rows(strategy, rows, places)
+        rows, places = ordered_rows(strategy, rows, places)
     chosen = strategy.iloc[rows]
     holding = (chosen["hold"].to_numpy()[:, None] >> places & 1).astype(bool)
     masks = (holding * (1 << np.arange(5))).sum(axis=1)
@@ -218,7 +218,7 @@ def look_up(game: Game, strategy: pd.DataFrame, deals: Sequence[str]) -> pd.Data
     )
 
 
-def _ordered_rows(strategy: pd.DataFrame, canonical: NDArray[Any], places: NDArray[Any]) -> tuple[NDArray[Any], Any]:
+def ordered_rows(strategy: pd.DataFrame, canonical: NDArray[Any], places: NDArray[Any]) -> tuple[NDArray[Any], Any]:
     """From canonical hands to the rows of the deals' arrangements, and where each card of a deal stands there."""
     rows = strategy["canonical"].searchsorted(canonical)
     sets, least = strategy["arrangements"].to_numpy(), np.empty(len(rows), np.intp)

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import click
 
+from pipeline.commands.audit import audit
 from pipeline.commands.certify import certify
 from pipeline.commands.count import count
 from pipeline.commands.design import design
@@ -111,5 +112,5 @@ def cli() -> None:
     """
 
 
-for _command in (certify, count, design, diff, ehs, ehs_table, hold, meter, sensitivity, strategies, sweep, verify):
+for _command in (audit, certify, count, design, diff, ehs, ehs_table, hold, meter, sensitivity, strategies, sweep, verify):
     cli.add_command(_command)
