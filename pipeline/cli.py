@@ -112,5 +112,19 @@ def cli() -> None:
     """
 
 
-for _command in (audit, certify, count, design, diff, ehs, ehs_table, hold, meter, sensitivity, strategies, sweep, verify):
+for _command in (
+    audit,
+    certify,
+    count,
+    design,
+    diff,
+    ehs,
+    ehs_table,
+    hold,
+    meter,
+    sensitivity,
+    strategies,
+    sweep,
+    verify,
+):
     cli.add_command(_command)
