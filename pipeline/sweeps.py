@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from evaluator.family import Family
@@ -20,26 +18,23 @@ from evaluator.rules import Rules
 from evaluator.sweep import Pays, Swept
 from evaluator.sweep import sweep as sweep_rows
 from pipeline.api import one_paytable, solve_game
-from pipeline.certificate import exact
 from pipeline.config import Game
 from pipeline.execute import Executor, Failure, Serial
-from pipeline.faults import ConfigError, Fault, slug
-from pipeline.manifest import FORMAT, canonical_text, identity, software
-from pipeline.plan import describe_paytable, describe_rules
-from pipeline.store import RECEIPT, parquet_bytes, write_whole
-from pipeline.strategy import Column, arrow_array, arrow_schema
+from pipeline.faults import ConfigError, Fault
+from pipeline.manifest import identity
+from pipeline.plan import describe_rules
 from pipeline.tasks import solved
 from pipeline.vary import Values, Variation, read_variation
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_PAYTABLES = 5_000_000
+MOST_PAYTABLES = 2_000_000
 """of a sweep; `design` searches more"""
 PAYTABLES_PER_PIECE = 16_384
 ROWS_PER_PIECE = 8_192
 """canonical hands that a piece has at least, where there are so many"""
-BOUNDS = ("payback", "variance", "hit_frequency")
+FIGURES = ("payback", "variance", "hit_frequency")
 
 Bound = tuple[Fraction | None, Fraction | None]
 """the least and the greatest that is wanted, both included; None: any"""
@@ -85,19 +80,25 @@ class Sweep:
 
     def fractions(self, some: NDArray[np.intp]) -> dict[str, list[Fraction]]:
         """Payback, variance and hit frequency of some paytables, by their numbers."""
+        return {name: self.figure(name, some) for name in FIGURES}
+
+    def figure(self, name: str, some: NDArray[np.intp]) -> list[Fraction]:
+        """One of the `FIGURES` of some paytables."""
         stake, cycle = self.stake, self.cycle
-        won, squares, hits = (figure[some] for figure in (self.swept.won, self.swept.squares, self.swept.hits))
-        return {
-            "payback": [Fraction(number, stake) for number in won],
-            "variance": [
-                Fraction(square * cycle - number * number, stake * stake)
-                for number, square in zip(won, squares, strict=True)
-            ],
-            "hit_frequency": [Fraction(number, cycle) for number in hits],
-        }
+        won, squares, hits = (figure[some].tolist() for figure in (self.swept.won, self.swept.squares, self.swept.hits))
+        if name == "payback":
+            return [Fraction(number, stake) for number in won]
+        if name == "hit_frequency":
+            return [Fraction(number, cycle) for number in hits]
+        return [
+            Fraction(square * cycle - number * number, stake * stake)
+            for number, square in zip(won, squares, strict=True)
+        ]
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per paytable, with the columns of the Parquet file."""
+        from pipeline.sweep_table import sweep_table
+
         frame: pd.DataFrame = sweep_table(self, np.arange(len(self.places))).to_pandas()
         return frame
 
@@ -221,79 +222,3 @@ def _joined(blocks: Sequence[Swept]) -> Swept:
     won, squares, hits = (np.concatenate([getattr(b, name) for b in blocks]) for name in ("won", "squares", "hits"))
     rows, holds, decided = (sum(getattr(b, name) for b in blocks) for name in ("rows", "holds", "decided"))
     return Swept(won, squares, hits, rows, holds, decided)
-
-
-# --- results ----------------------------------------------------------------------------------------------------------
-
-
-def columns(variation: Variation) -> tuple[Column, ...]:
-    """The columns of a sweep's Parquet file; exact values that may exceed 64 bits are text."""
-    text, number, bet = pa.string(), pa.float64(), f"credits for {variation.base.coins} bet"
-    found = [Column("paytable", text, "name", "the base paytable and what pays otherwise")]
-    for wins in variation.wins:
-        meaning = " and ".join(wins)
-        found.append(Column(f"pay_{slug(wins[0])}", number, bet, f"won for {meaning}, rounded to a float"))
-        found.append(Column(f"pay_{slug(wins[0])}_exact", text, bet, f"won for {meaning}, an integer or a fraction"))
-    for name, unit, meaning in (
-        ("payback", "credits per credit bet", "expected win under optimal play"),
-        ("variance", "squared credits per credit bet", "of the win; ties by lowest-mask"),
-        ("hit_frequency", "1", "probability of winning anything; ties by lowest-mask"),
-    ):
-        found.append(Column(f"{name}_numerator", text, "integer", f"{meaning}: numerator of the reduced fraction"))
-        found.append(Column(f"{name}_denominator", text, "integer", f"{meaning}: its denominator"))
-        found.append(Column(name, number, unit, f"{meaning}, rounded to a float"))
-    return tuple(found)
-
-
-def sweep_table(found: Sweep, some: NDArray[np.intp]) -> pa.Table:
-    """Some paytables of a sweep, one row each."""
-    variation = found.variation
-    places = found.places[some].tolist()
-    values: list[list[Any]] = [[variation.name(place) for place in places]]
-    for axis, pays in enumerate(variation.values):
-        exactly = [pays[place[axis]] for place in places]
-        values += [[float(pay) for pay in exactly], exactly]
-    for fractions in found.fractions(some).values():
-        values.append([fraction.numerator for fraction in fractions])
-        values.append([fraction.denominator for fraction in fractions])
-        values.append([float(fraction) for fraction in fractions])
-    wanted = columns(variation)
-    arrays = [arrow_array(column, spec.type) for column, spec in zip(values, wanted, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=arrow_schema(wanted))
-
-
-def write_sweep(path: Path, found: Sweep, some: NDArray[np.intp], bounds: dict[str, Bound]) -> None:
-    """Write some paytables of a sweep as a Parquet file; its footer says what was swept and by which software."""
-    variation = found.variation
-    said = {
-        "format": FORMAT,
-        "software": software(),
-        "game": variation.game.name,
-        "rules": describe_rules(variation.game.rules),
-        "base": describe_paytable(variation.base),
-        "tie_break": "lowest-mask",
-        "vary": described(variation),
-        "relations": [[r.constant, *r.coefficients] for r in variation.family.relations],
-        "bounds": {name: [None if side is None else str(side) for side in bound] for name, bound in bounds.items()},
-        "cycle": str(found.cycle),
-    }
-    write_whole(path, parquet_bytes(sweep_table(found, some), {RECEIPT: canonical_text(said).encode()}))
-
-
-def described(variation: Variation) -> list[dict[str, Any]]:
-    """What varies, as plain values."""
-    return [
-        {"win": wins[0], "links": list(wins[1:]), "values": list(map(str, values))}
-        for wins, values in zip(variation.wins, variation.values, strict=True)
-    ]
-
-
-def rows_json(found: Sweep, some: NDArray[np.intp]) -> list[dict[str, Any]]:
-    """Some paytables as plain values: name, pays that vary, exact figures with decimals."""
-    figures = found.fractions(some)
-    rows = []
-    for i, place in enumerate(found.places[some].tolist()):
-        pays = {win: str(pay) for win, pay in found.variation.pays(place).items()}
-        row: dict[str, Any] = {"paytable": found.variation.name(place), "pays": pays}
-        rows.append(reduce(lambda a, b: a | b, (exact(name, values[i]) for name, values in figures.items()), row))
-    return rows

@@ -71,7 +71,7 @@ def design(
 
 def _json(found: Any) -> dict[str, Any]:
     from pipeline.designs import row_json
-    from pipeline.sweeps import described
+    from pipeline.sweep_table import described
 
     asked, went = found.variation, found.found
     return {

@@ -90,7 +90,8 @@ def sweep(
     1 if there is none. --html writes plots: payback over the first two pays
     that vary, and payback against variance.
     """
-    from pipeline.sweeps import carry_out, write_sweep
+    from pipeline.sweep_table import write_sweep
+    from pipeline.sweeps import carry_out
 
     executor = choose_executor(workers, scheduler, scheduler_file, serial)
     write_page = _plots() if html is not None else None
@@ -126,7 +127,7 @@ def _middle(target: tuple[Fraction | None, Fraction | None] | None) -> Fraction 
 
 def _print(found: Any, chosen: Any, best: Any, out: Path | None, as_json: bool) -> None:
     from pipeline.certificate import exact
-    from pipeline.sweeps import described, rows_json
+    from pipeline.sweep_table import described, rows_json
 
     swept, asked = found.swept, found.variation
     left = Fraction(swept.holds, swept.rows), Fraction(swept.decided, swept.rows)

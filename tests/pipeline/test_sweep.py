@@ -353,5 +353,5 @@ def test_multiples_of_the_bet(game):
 
 
 def test_grids_that_are_too_large(jacks):
-    with pytest.raises(ConfigError, match="10,000,000 paytables; expected at most 5,000,000"):
+    with pytest.raises(ConfigError, match="10,000,000 paytables; expected at most 2,000,000"):
         pipeline.sweep(jacks, {"royal flush": "1..10000", "flush": "1..1000"}, "9/6")
