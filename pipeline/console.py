@@ -64,6 +64,15 @@ def choose_executor(
     return connect
 
 
+def one_thread() -> None:
+    """Keep NumPy's matrix products in one thread, unless the environment says otherwise; before NumPy is imported.
+
+    Products of a few thousand rows are no faster in several threads, which wait for each other at twice the CPU time.
+    """
+    for library in ("OPENBLAS", "MKL", "OMP"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
 class Progress:
     """Progress on stderr: a line that changes on a terminal, else a plain line now and then."""
 

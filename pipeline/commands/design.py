@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pipeline.commands.sweep import table_lines, variation, vary_options
-from pipeline.console import DONE, GAME, NO, Progress, json_option, print_json
+from pipeline.console import DONE, GAME, NO, Progress, json_option, one_thread, print_json
 
 PREFERENCES = ("closeness", "variance", "hit-frequency")
 
@@ -56,6 +56,7 @@ def design(
     payback grows with every pay, so bounds leave out whole boxes. The answer is
     complete. Exit code 1 if no paytable is within.
     """
+    one_thread()
     from pipeline.designs import carry_out
 
     progress = Progress("paytables")

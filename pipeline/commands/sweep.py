@@ -10,7 +10,17 @@ from typing import Any
 import click
 
 from pipeline.commands.certify import Require
-from pipeline.console import DONE, GAME, NO, Progress, choose_executor, executor_options, json_option, print_json
+from pipeline.console import (
+    DONE,
+    GAME,
+    NO,
+    Progress,
+    choose_executor,
+    executor_options,
+    json_option,
+    one_thread,
+    print_json,
+)
 
 
 def vary_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,6 +100,7 @@ def sweep(
     1 if there is none. --html writes plots: payback over the first two pays
     that vary, and payback against variance.
     """
+    one_thread()
     from pipeline.sweep_table import write_sweep
     from pipeline.sweeps import carry_out
 
