@@ -47,7 +47,7 @@ from pipeline.store import (
     wrong_files,
 )
 
-BOARDS_PER_PART = {Street.FLOP: 45, Street.TURN: 128, Street.RIVER: 512}
+BOARDS_PER_PART = {Street.PREFLOP: 1, Street.FLOP: 45, Street.TURN: 128, Street.RIVER: 512}
 """canonical boards in a part, unless the command says otherwise: 30,000 to 500,000 rows"""
 SUMMARY = "summary.json"
 

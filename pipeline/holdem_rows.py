@@ -15,6 +15,8 @@ from evaluator.symmetry import ProofError
 from pipeline.strategy import Column, arrow_array, arrow_schema
 
 STANDINGS = ("ahead", "tied", "behind")
+RESULTS = ("won", "tied", "lost")
+"""the same before the flop, when all cards are dealt"""
 CELLS = tuple(f"{now[0]}{later[0]}" for now in STANDINGS for later in STANDINGS)
 """aa, at, ab, ta, … bb: now first, later second"""
 
@@ -41,7 +43,11 @@ def columns(street: Street) -> tuple[Column, ...]:
             for now in STANDINGS
             for later in STANDINGS
         ]
-    if not street.looks:
+    if street is Street.PREFLOP:
+        pairs = "pairs of board and opponent that the hole"
+        wanted += [Column(name, pa.int64(), "pairs", f"{pairs} has {name}") for name in RESULTS]
+        return (*wanted, Column("equity", real, "share", "(won + tied / 2) / all"), *_SQUARES)
+    if street is Street.RIVER:
         wanted += [Column(name, count, "opponents", f"opponents whom the hole is {name}") for name in STANDINGS]
         return (*wanted, Column("hs", real, "share", "HS: (ahead + tied / 2) / all"))
     wanted.append(Column("hs", real, "share", "HS: (ahead + tied / 2) / all opponents now"))
@@ -51,11 +57,13 @@ def columns(street: Street) -> tuple[Column, ...]:
             Column(f"npot{look}", real, "probability", f"NPOT, {look} ahead: ahead now, behind later"),
             Column(f"ehs{look}", real, "share", f"EHS, {look} ahead: HS (1 - NPOT) + (1 - HS) PPOT"),
         ]
-    return (
-        *wanted,
-        Column("ehs_squared", real, "share squared", "E[HS^2] at the river"),
-        Column("sum_sq", pa.int64(), "squared half opponents", "sum over the rivers of (2 ahead of + tied)^2, exact"),
-    )
+    return (*wanted, *_SQUARES)
+
+
+_SQUARES = (
+    Column("ehs_squared", pa.float64(), "share squared", "E[HS^2] at the river"),
+    Column("sum_sq", pa.int64(), "squared half opponents", "sum over the rivers of (2 ahead of + tied)^2, exact"),
+)
 
 
 def arrow_table(street: Street, rows: Rows) -> pa.Table:
@@ -68,7 +76,7 @@ def arrow_table(street: Street, rows: Rows) -> pa.Table:
     values.append(share_now(rows.now))
     for look in street.looks:
         values += potential(rows.now, rows.pairs[look])
-    if street.looks:
+    if street is not Street.RIVER:
         values += [mean_square(street, rows.squares), rows.squares]
     wanted = columns(street)
     arrays = [arrow_array(value, column.type) for value, column in zip(values, wanted, strict=True)]

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from evaluator.cards import Deck
 from evaluator.holdem.lookahead import beaten, dense, look_ahead
 from evaluator.holdem.ranks import CARDS, HOLE_CARDS, SUITS, board_ranks, hole_index
+from evaluator.holdem.starting import PAIRS, hole_classes, starting_sums
 from evaluator.symmetry import canonical_classes, count_classes
 
 _ALL_SUITS = (tuple(range(SUITS)),)
@@ -32,6 +33,7 @@ _BLOCK = 64  # boards of the river that are worked on at once, so that what is m
 class Street(Enum):
     """When hands are looked at; the value is the number of cards on the board."""
 
+    PREFLOP = 0
     FLOP = 3
     TURN = 4
     RIVER = 5
@@ -41,14 +43,14 @@ class Street(Enum):
         """How many canonical boards there are.
 
         >>> [street.boards for street in Street]
-        [1755, 16432, 134459]
+        [1, 1755, 16432, 134459]
         """
         return count_classes(Deck(), _ALL_SUITS, self.value)
 
     @property
     def rows(self) -> int:
         """How many classes of board and hole there are."""
-        return {Street.FLOP: 1_286_792, Street.TURN: 13_960_050, Street.RIVER: 123_156_254}[self]
+        return {Street.PREFLOP: 169, Street.FLOP: 1_286_792, Street.TURN: 13_960_050, Street.RIVER: 123_156_254}[self]
 
     @property
     def deals(self) -> int:
@@ -57,8 +59,13 @@ class Street(Enum):
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """How many cards ahead a row looks, the most first."""
-        return tuple(range(5 - self.value, 0, -1))
+        """How many cards ahead a row looks, the most first; before the flop all are dealt."""
+        return tuple(range(5 - self.value, 0, -1)) if self is not Street.PREFLOP else ()
+
+    @property
+    def opponents(self) -> int:
+        """How many opponents a hole has; before the flop pairs of board and opponent."""
+        return comb(CARDS - self.value - 2, 2) if self is not Street.PREFLOP else PAIRS
 
 
 class Rows(NamedTuple):
@@ -70,12 +77,13 @@ class Rows(NamedTuple):
     """(n, 2), ascending in a row"""
     weights: NDArray[np.int32]
     """(n,): (board, hole) pairs in the class"""
-    now: NDArray[np.int32]
-    """(n, 3): opponents whom the hole is ahead of, tied with, behind"""
+    now: NDArray[Any]
+    """(n, 3) int32: opponents whom the hole is ahead of, tied with, behind; before the flop int64: pairs of board and
+    opponent that it wins, ties, loses"""
     pairs: dict[int, NDArray[np.int32]]
     """for each number of cards ahead, (n, 3, 3) pairs of opponent and run-out by now and by later"""
     squares: NDArray[np.int64]
-    """(n,): the sum over the rivers of (2 * behind + tied)^2; zeros on the river"""
+    """(n,): the sum over the rivers of (2 * behind + tied)^2, where behind and tied count opponents; 0 on the river"""
 
 
 @lru_cache(maxsize=1)
@@ -117,6 +125,10 @@ def board_classes(boards: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[
 def rows_of(street: Street, boards: NDArray[np.uint8]) -> Rows:
     """The rows of some canonical boards of a street, (m, cards), in their order."""
     board, hole, weight = board_classes(boards)
+    if street is Street.PREFLOP:
+        sums = starting_sums()[hole_classes()[hole]] // weight[:, None]
+        lost = PAIRS - sums[:, 0] - sums[:, 1]
+        return Rows(boards[board], HOLE_CARDS[hole], weight, np.column_stack([sums[:, :2], lost]), {}, sums[:, 2])
     now = np.zeros((len(hole), 3), np.int32)
     pairs = {look: np.zeros((len(hole), 3, 3), np.int32) for look in street.looks}
     squares = np.zeros(len(hole), np.int64)
@@ -164,7 +176,7 @@ def _shares(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np
 
 def mean_square(street: Street, squares: NDArray[Any]) -> NDArray[np.float64]:
     """E[HS^2] at the river as floats, (n,), from the sums of `Rows`."""
-    rivers = comb(CARDS - street.value - 2, 5 - street.value)
+    rivers = comb(CARDS - 2 - street.value, 5 - street.value)
     most = 2 * comb(CARDS - 7, 2)
     mean: NDArray[np.float64] = squares / (rivers * most * most)
     return mean

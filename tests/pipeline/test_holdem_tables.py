@@ -91,6 +91,19 @@ def test_columns_of_every_street(street):
     assert sum(name.startswith("hp2_") for name in names) == (9 if street is Street.FLOP else 0)
     assert sum(name.startswith("hp1_") for name in names) == (9 if street.looks else 0)
     assert ("ahead" in names) == (street is Street.RIVER)
+    assert ("won" in names) == (street is Street.PREFLOP)
+
+
+@pytest.mark.slow
+def test_before_the_flop(tmp_path):
+    run = tmp_path / "run"
+    make_table(TablePlan(Street.PREFLOP, 0, 1, 1), run, serial)
+    table = pd.read_parquet(run / "preflop/ehs")
+    assert list(table.columns) == ["h0", "h1", "weight", "won", "tied", "lost", "equity", "ehs_squared", "sum_sq"]
+    aces = table[(table.h0 == 48) & (table.h1 == 49)].iloc[0]
+    assert (aces.weight, round(aces.equity, 6)) == (6, 0.852037)
+    assert (table.weight * table.equity).sum() / 1326 == pytest.approx(0.5)
+    assert verify_table(run).sound
 
 
 def test_summary(whole):
@@ -180,7 +193,7 @@ def test_workers_that_die(whole, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--street", "preflop"), "'preflop' is not one of"),
+        (("--street", "showdown"), "'showdown' is not one of"),
         ((), "Missing option '--street'"),
         (("--street", "flop", "--boards", "5"), "expected FIRST:LAST"),
         (("--street", "flop", "--boards", "a:b"), "expected FIRST:LAST"),
