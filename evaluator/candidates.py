@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.holds import HELD, Block, Tables, hold_values
+from evaluator.holds import HELD, Block, Tables, exact_type, hold_values
 
 _CELLS = 1 << 19  # values worked on at once
 _Range = tuple[NDArray[Any], NDArray[Any]]
@@ -156,19 +156,18 @@ def _by_line(tables: Tables, layout: Layout, units: NDArray[Any]) -> tuple[list[
     return lines[:outcomes], lines[outcomes:] if layout.on_deal else None
 
 
-def _group_draws(
-    tables: Tables, block: Block, layout: Layout, rows: NDArray[Any], masks: NDArray[Any]
-) -> NDArray[np.int64]:
-    """(S, groups): of a choice among L draws, how many end in each group; L is below 2^63 for every deck."""
-    multipliers = np.array(tables.multipliers, np.int64)[np.array(HELD)[masks]]
-    chosen = block.counts[masks, rows].astype(np.int64) * multipliers[:, None]
+def _group_draws(tables: Tables, block: Block, layout: Layout, rows: NDArray[Any], masks: NDArray[Any]) -> NDArray[Any]:
+    """(S, groups) int64 or object: of a choice among L draws, how many end in each group."""
+    kind = exact_type(tables.cycle_factor)
+    multipliers = np.array(tables.multipliers, kind)[np.array(HELD)[masks]]
+    chosen = block.counts[masks, rows].astype(kind) * multipliers[:, None]
     outcomes = chosen.shape[1]
     if layout.on_deal:
         pat = (masks == 31)[:, None]
         chosen = np.hstack([np.where(pat, 0, chosen), np.where(pat, chosen, 0)])
     elif chosen.shape[1] != sum(map(len, layout.groups)):
         raise ValueError(f"expected pays for {outcomes} outcomes, found {sum(map(len, layout.groups))}")
-    grouped: NDArray[np.int64] = np.column_stack([chosen[:, list(group)].sum(axis=1) for group in layout.groups])
+    grouped: NDArray[Any] = np.column_stack([chosen[:, list(group)].sum(axis=1) for group in layout.groups])
     return grouped
 
 

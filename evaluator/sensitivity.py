@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.holds import HELD, Block, Tables, hold_block, hold_values, lowest_hold, optimal_holds
+from evaluator.holds import HELD, Block, Tables, exact_type, hold_block, hold_values, lowest_hold, optimal_holds
 from evaluator.payback import line_units
 from evaluator.rules import Paytable
 
@@ -117,19 +117,20 @@ def sensitivities(tables: Tables, paytable: Paytable, start: int = 0, stop: int 
     return totals
 
 
-def _draws(tables: Tables, block: Block, paytable: Paytable, lines: Sequence[int]) -> NDArray[np.int64]:
-    """(32, n): of a choice among L draws under each hold, how many win any of these lines."""
+def _draws(tables: Tables, block: Block, paytable: Paytable, lines: Sequence[int]) -> NDArray[Any]:
+    """(32, n) int64 or object: of a choice among L draws under each hold, how many win any of these lines."""
     outcomes = len(paytable.pays)
-    draws = np.zeros(block.counts.shape[:2], np.int64)
+    kind = exact_type(tables.cycle_factor)
+    draws = np.zeros(block.counts.shape[:2], kind)
     for line in lines:
         some = slice(None) if paytable.deal_units is None else slice(31, 32) if line >= outcomes else slice(31)
         draws[some] += block.counts[some, :, line % outcomes]
-    draws *= np.array(tables.multipliers, np.int64)[list(HELD), None]
+    draws *= np.array(tables.multipliers, kind)[list(HELD), None]
     return draws
 
 
 def _one(
-    block: Block, lines: tuple[int, ...], draws: NDArray[np.int64], gap: NDArray[Any], hold: NDArray[np.uint8]
+    block: Block, lines: tuple[int, ...], draws: NDArray[Any], gap: NDArray[Any], hold: NDArray[np.uint8]
 ) -> Sensitivity:
     """The sensitivity of one pay, from (32, n) `gap`, how much less each hold wins than the best."""
     best = gap == 0
@@ -142,7 +143,7 @@ def _one(
     return Sensitivity(lines, today, under, over, below, above)
 
 
-def _next(block: Block, gap: NDArray[Any], faster: NDArray[np.int64], best: NDArray[np.bool_]) -> Change | None:
+def _next(block: Block, gap: NDArray[Any], faster: NDArray[Any], best: NDArray[np.bool_]) -> Change | None:
     """The first hold to overtake the best one; `faster` is by how much the value of each hold grows faster than it."""
     masks, rows = np.nonzero(faster > 0)
     if not len(rows):

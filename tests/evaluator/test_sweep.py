@@ -16,10 +16,11 @@ from evaluator.cards import Deck
 from evaluator.holds import build_tables, hold_block
 from evaluator.payback import Outcome, certify_rows, line_units
 from evaluator.rules import Paytable
+from evaluator.sensitivity import sensitivities
 from evaluator.sweep import Pays, collect_pays, open_candidates, sweep
 from evaluator.symmetry import ProofError, canonical_classes
 from tests.evaluator.plain_classifier import NINE_SIX, jacks_or_better
-from tests.evaluator.small_games import ALL_FOUR, random_outcomes, small_games
+from tests.evaluator.small_games import ALL_FOUR, SmallGame, random_outcomes, small_games
 
 few = settings(max_examples=10, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 
@@ -122,6 +123,26 @@ def test_combinations_beyond_floats():
     part = open_candidates(large, make_layout(collect_pays(paytables).units, 3), 0, 100)
     assert part.candidates.counts.dtype == np.float64
     assert_equal(large, paytables, sweep(large, collect_pays(paytables)))
+
+
+def test_draws_beyond_64_bits():
+    """The same game with every draw counted 2^60 times."""
+    classes, outcomes, _ = random_outcomes(SmallGame(Deck(faces=tuple("QKA")), ALL_FOUR), 2, 5)
+    small = build_tables(classes, outcomes, 2)
+    times = 2**60
+    large = replace(
+        small,
+        cycle_factor=small.cycle_factor * times,
+        cycle=small.cycle * times,
+        multipliers=tuple(number * times for number in small.multipliers),
+    )
+    paytables = [Paytable("", 1, tuple(map(Fraction, pays))) for pays in ((5, 4, 0), (5, 1, 0), (1, 7, 2))]
+    pays = collect_pays(paytables)
+    assert (sweep(large, pays).won == sweep(small, pays).won * times).all()
+    for table in paytables:
+        few, many = sensitivities(small, table), sensitivities(large, table)
+        assert [found.above for found in few] == [found.above for found in many]
+        assert [found.combinations * times for found in few] == [found.combinations for found in many]
 
 
 def test_bounds_of_number_types():
