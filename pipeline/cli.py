@@ -21,6 +21,7 @@ from pipeline.commands.ehs_table import ehs_table
 from pipeline.commands.hold import hold
 from pipeline.commands.meter import meter
 from pipeline.commands.sensitivity import sensitivity
+from pipeline.commands.simulate import simulate
 from pipeline.commands.strategies import strategies
 from pipeline.commands.sweep import sweep
 from pipeline.commands.verify import verify
@@ -123,6 +124,7 @@ for _command in (
     hold,
     meter,
     sensitivity,
+    simulate,
     strategies,
     sweep,
     verify,
