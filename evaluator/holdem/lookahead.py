@@ -174,8 +174,10 @@ def _add(table: NDArray[np.uint16], cells: NDArray[np.intp]) -> NDArray[np.uint1
     if len(cells):
         table += np.bincount(cells.ravel(), minlength=table.size).astype(np.uint16).reshape(table.shape)
         table[0] = 0
+    if table.shape[1] < 256:
+        return np.cumsum(table, axis=0, dtype=np.uint16).ravel()
     added = table.copy()
-    for lower, level in pairwise(added):  # much faster than cumsum over the first axis
+    for lower, level in pairwise(added):  # much faster than cumsum over the first axis, where rows are long
         level += lower
     return added.ravel()
 
