@@ -13,15 +13,28 @@ if TYPE_CHECKING:
     from pipeline.designs import design
     from pipeline.meter import meter_curve
     from pipeline.sensitivities import sensitivity
+    from pipeline.sweep_table import sweep_frame
     from pipeline.sweeps import sweep
 
-__all__ = ["certify", "design", "holds", "load_game", "look_up", "meter_curve", "read_strategy", "sensitivity", "sweep"]
+__all__ = [
+    "certify",
+    "design",
+    "holds",
+    "load_game",
+    "look_up",
+    "meter_curve",
+    "read_strategy",
+    "sensitivity",
+    "sweep",
+    "sweep_frame",
+]
 
 _HOMES = {
     "meter_curve": "pipeline.meter",
     "design": "pipeline.designs",
     "sensitivity": "pipeline.sensitivities",
     "sweep": "pipeline.sweeps",
+    "sweep_frame": "pipeline.sweep_table",
 }
 """where the names are that are not in `pipeline.api`"""
 

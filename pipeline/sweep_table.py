@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,9 @@ from pipeline.store import RECEIPT, parquet_bytes, write_whole
 from pipeline.strategy import Column, arrow_array, arrow_schema
 from pipeline.sweeps import FIGURES, Bound, Sweep
 from pipeline.vary import Variation
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def columns(variation: Variation) -> tuple[Column, ...]:
@@ -48,6 +51,12 @@ def sweep_table(found: Sweep, some: NDArray[np.intp]) -> pa.Table:
         arrow_array(values, column.type) for values, column in zip(_column_values(found, some), wanted, strict=True)
     ]
     return pa.Table.from_arrays(arrays, schema=arrow_schema(wanted))
+
+
+def sweep_frame(found: Sweep) -> pd.DataFrame:
+    """All paytables of a sweep in pandas, with the columns of the Parquet file."""
+    frame: pd.DataFrame = sweep_table(found, np.arange(len(found.places))).to_pandas()
+    return frame
 
 
 def _column_values(found: Sweep, some: NDArray[np.intp]) -> Iterator[list[Any]]:

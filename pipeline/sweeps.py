@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,6 @@ from pipeline.manifest import identity
 from pipeline.plan import describe_rules
 from pipeline.tasks import solved
 from pipeline.vary import Values, Variation, read_variation
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_PAYTABLES = 2_000_000
 """of a sweep; `design` searches more"""
@@ -94,13 +91,6 @@ class Sweep:
             Fraction(square * cycle - number * number, stake * stake)
             for number, square in zip(won, squares, strict=True)
         ]
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row per paytable, with the columns of the Parquet file."""
-        from pipeline.sweep_table import sweep_table
-
-        frame: pd.DataFrame = sweep_table(self, np.arange(len(self.places))).to_pandas()
-        return frame
 
     def within(self, bounds: dict[str, Bound]) -> NDArray[np.intp]:
         """The numbers of the paytables within bounds of payback, variance and hit frequency; exact, both included."""

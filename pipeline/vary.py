@@ -100,34 +100,39 @@ def read_variation(
     """
     names, faults = [win.name for win in game.rules.wins], list[Fault]()
     values = {win: _values(win, given, names, faults) for win, given in vary.items()}
-    wins = {win: [win] for win in vary}
-    for win, other in (link or {}).items():
-        faults += _unknown("--link", [win, other], names)
-        while other in (link or {}) and other != win:
-            other = (link or {})[other]
-        if other not in wins or win in values or win == other:
-            faults.append(Fault("--link", f"{win}={other}", "expected WIN=OTHER, where only the pay of OTHER varies"))
-        else:
-            wins[other].append(win)
+    wins = _linked(list(vary), link or {}, names, faults)
+    keeps = [word.strip() for word in keep]
     if not vary:
         faults.append(Fault("--vary", "", "no pay varies; expected at least one WIN=VALUES"))
-    keeps = [word.strip() for word in keep]
     if COINS in keeps:
-        values = {win: tuple(v for v in some if not (v / base.coins).denominator > 1) for win, some in values.items()}
-        faults += [
-            Fault("--keep", COINS, f"no value of {win!r} is a multiple of {base.coins}")
-            for win, some in values.items()
-            if not some
-        ]
+        values = {win: tuple(v for v in some if v % base.coins == 0) for win, some in values.items()}
+        none = [win for win, some in values.items() if not some]
+        faults += [Fault("--keep", COINS, f"no value of {win!r} is a multiple of {base.coins}") for win in none]
     if faults:
         raise ConfigError(faults)
     scale = lcm(base.scale, *(value.denominator for some in values.values() for value in some))
-    family = _family(names, base, scale, [wins[win] for win in values], list(values.values()))
+    family = _family(names, base, scale, list(wins.values()), list(values.values()))
     relations = [r for word in keeps if word != COINS for r in _relations(word, game, base, family, scale, faults)]
     if faults:
         raise ConfigError(faults)
     family = Family(family.base, family.axes, tuple(relations))
-    return Variation(game, base, tuple(tuple(wins[win]) for win in values), tuple(values.values()), scale, family)
+    return Variation(game, base, tuple(map(tuple, wins.values())), tuple(values.values()), scale, family)
+
+
+def _linked(vary: list[str], link: Mapping[str, str], names: list[str], faults: list[Fault]) -> dict[str, list[str]]:
+    """For each win that varies, itself and the wins that go with it; a link may lead to another one."""
+    wins = {win: [win] for win in vary}
+    for win, other in link.items():
+        faults += _unknown("--link", [win, other], names)
+        home, passed = other, {win}
+        while home in link and home not in passed:
+            passed.add(home)
+            home = link[home]
+        if home not in wins or win in wins:
+            faults.append(Fault("--link", f"{win}={other}", "expected WIN=OTHER, where only the pay of OTHER varies"))
+        else:
+            wins[home].append(win)
+    return wins
 
 
 def _values(win: str, given: Values, names: list[str], faults: list[Fault]) -> tuple[Fraction, ...]:

@@ -56,6 +56,9 @@ def test_swept_figures_are_those_of_certificates(game, tmp_path):
     )
     assert len(found.places) == 6
     figures = found.fractions(np.arange(6))
+    frame = pipeline.sweep_frame(found)
+    assert frame["paytable"].tolist() == [found.variation.name(place) for place in found.places.tolist()]
+    assert frame["payback"].tolist() == list(map(float, figures["payback"]))
     tables = [
         with_pays(game.file, game.rules.wins, found.variation.base, found.variation.pays(place))
         for place in found.places.tolist()
@@ -317,6 +320,16 @@ def test_all_faults_at_once(jacks):
     text = str(caught.value)
     for part in ("did you mean 'flush'?", "a range upwards", "straight=two pair", "flush=flush"):
         assert part in text
+
+
+def test_links_may_lead_to_links(jacks):
+    base = jacks.paytables[0]
+    links = {"flush": "straight", "straight": "full house"}
+    variation = read_variation(jacks, base, {"full house": "5..6"}, links)
+    assert variation.wins == (("full house", "flush", "straight"),)
+    assert variation.name([1]) == "9/6, full house=6, flush=6, straight=6"
+    with pytest.raises(ConfigError, match="only the pay of OTHER varies"):
+        read_variation(jacks, base, {"full house": "5..6"}, {"flush": "straight", "straight": "flush"})
 
 
 def pays_of(variation):
