@@ -21,6 +21,7 @@ from pipeline.commands.ehs_table import ehs_table
 from pipeline.commands.hold import hold
 from pipeline.commands.meter import meter
 from pipeline.commands.sensitivity import sensitivity
+from pipeline.commands.sign import sign
 from pipeline.commands.simulate import simulate
 from pipeline.commands.strategies import strategies
 from pipeline.commands.sweep import sweep
@@ -124,6 +125,7 @@ for _command in (
     hold,
     meter,
     sensitivity,
+    sign,
     simulate,
     strategies,
     sweep,

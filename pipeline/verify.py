@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.attest import check_attestations, public_key
 from pipeline.check_certificate import check_certificate, check_wins
 from pipeline.check_table import UNREADABLE, check_table, total
 from pipeline.faults import ConfigError
@@ -19,7 +20,6 @@ from pipeline.manifest import FORMAT, canonical_text, identity, pretty_text, sof
 from pipeline.plan import Plan, part_path, read_plan
 from pipeline.store import LOCK, MANIFEST, SUCCESS, SUMS, file_digest, listed_files, sums_text
 
-ATTESTATIONS = "attestations"
 REPORT = "report"
 Progress = Callable[[str], None]
 
@@ -31,19 +31,23 @@ def verify(
     sample: int = 0,
     seed: int = 0,
     recompute: bool = False,
+    keys: Sequence[Path] = (),
     progress: Progress = lambda text: None,
 ) -> Verification:
     """Everything that is wrong with a run directory; it is only read. Raises `OSError` where it cannot be read at all.
 
-    `sample` hands of every game, drawn with `seed`, are judged by the second engine.
+    `sample` hands of every game, drawn with `seed`, are judged by the second engine. `keys` are files with public keys,
+    by each of which the run must be signed.
     """
     run, findings, notes = Path(run), Findings(), list[str]()
     if not run.is_dir():
         raise NotADirectoryError(20, "is not a run directory", str(run))
     checked = {"files": 0, "bytes": 0, "tables": 0, "rows": 0, "sampled_hands": 0, "recomputed_parts": 0}
+    public = [public_key(path) for path in keys]
     check_marks(run, findings)
     manifest, plan = _read_manifest(run, findings, notes)
-    check_files(run, plan, findings, checked)
+    digests = check_files(run, plan, findings, checked)
+    check_attestations(run, digests, public, findings, notes)
     said = "" if manifest is None else str(manifest.get("identity", ""))
     if plan is not None and manifest is not None and not files_only:
         _check_tables(run, said, plan, manifest, findings, checked, progress)
@@ -80,8 +84,11 @@ def check_marks(run: Path, findings: Findings) -> None:
             findings.add("unexpected", name, "of a run in progress" if name == LOCK else "a hidden file")
 
 
-def check_files(run: Path, plan: Plan | None, findings: Findings, checked: dict[str, int]) -> None:
-    """Every file against SHA256SUMS, SHA256SUMS against the text it must have, and all files that a plan asks for."""
+def check_files(run: Path, plan: Plan | None, findings: Findings, checked: dict[str, int]) -> dict[str, str]:
+    """Every file against SHA256SUMS, SHA256SUMS against the text it must have, and all files that a plan asks for.
+
+    Returns the digests of the files.
+    """
     there = list(listed_files(run))
     digests = {name: file_digest(run / name) for name in there}
     checked["files"] += len(there)
@@ -98,6 +105,7 @@ def check_files(run: Path, plan: Plan | None, findings: Findings, checked: dict[
         inner = {p.relative_to(run / REPORT).as_posix(): file_digest(p) for p in reported if p.name != SUMS}
         checked["files"] += len(inner)
         _compare_sums(run / REPORT / SUMS, f"{REPORT}/{SUMS}", inner, findings, f"{REPORT}/")
+    return digests
 
 
 def _compare_sums(sums: Path, name: str, digests: dict[str, str], findings: Findings, folder: str = "") -> None:

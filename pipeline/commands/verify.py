@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,8 +16,17 @@ from pipeline.console import DONE, NO, json_option, print_json
 @click.option("--sample", type=click.IntRange(1), metavar="K", help="Judge K hands of each game by the second engine.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Which hands; default: 0.")
 @click.option("--recompute", is_flag=True, help="Compute everything again.")
+@click.option("--key", "keys", type=click.Path(path_type=Path), multiple=True, metavar="PEM", help="Must have signed.")
 @json_option
-def verify(run: Path, files_only: bool, sample: int | None, seed: int, recompute: bool, as_json: bool) -> int:
+def verify(
+    run: Path,
+    files_only: bool,
+    sample: int | None,
+    seed: int,
+    recompute: bool,
+    keys: tuple[Path, ...],
+    as_json: bool,
+) -> int:
     """Verify the run directory RUN: every finding, with what was expected.
 
     Without options all files, tables, sums and digests are checked, and each
@@ -33,7 +43,10 @@ def verify(run: Path, files_only: bool, sample: int | None, seed: int, recompute
         click.echo(text, err=True)
 
     quiet = as_json or not (sample or recompute)
-    steps = {} if quiet else {"progress": progress}
+    steps: dict[str, Any] = {} if quiet else {"progress": progress}
+    steps |= {"keys": keys} if keys else {}
+    if is_table(run) and keys:
+        raise click.UsageError("tables of hand strength are not signed; leave out --key")
     judge = verify_table if is_table(run) else carry_out
     result = judge(run, files_only=files_only, sample=sample or 0, seed=seed, recompute=recompute, **steps)
     if as_json:
