@@ -1,6 +1,7 @@
 """Hold'em as it is explained to a child: slow, obvious, sharing nothing with the package."""
 
 from collections import Counter
+from functools import cache
 from itertools import combinations
 
 FACES, SUITS = "23456789TJQKA", "cdhs"
@@ -30,14 +31,21 @@ def value5(hand):
     return ({(4, 1): 7, (3, 2): 6, (3, 1, 1): 3, (2, 2, 1): 2, (2, 1, 1, 1): 1}.get(shape, 0), order)
 
 
+@cache
 def value(hand):
     """The best five of any number of cards."""
     return max(map(value5, combinations(hand, 5)))
 
 
+@cache
+def value_of_two(two, board):
+    """The best of two cards with three of the board."""
+    return max(value5(two + three) for three in combinations(board, 3))
+
+
 def omaha_value(hole, board):
     """The best of two of the hole with three of the board."""
-    return max(value5(two + three) for two in combinations(hole, 2) for three in combinations(board, 3))
+    return max(value_of_two(two, board) for two in combinations(hole, 2))
 
 
 def standing(mine, other):
