@@ -84,12 +84,12 @@ def arrow_table(street: Street, rows: Rows) -> pa.Table:
 
 
 def sums_of(street: Street, rows: Rows) -> Sums:
-    """The weighted sums over some rows; exact, for parts are small."""
+    """The weighted sums over some rows; over a whole table none reaches 2^57, what the squares on the flop could."""
     weight = rows.weights.astype(np.int64)
     pairs = [
         total for look in street.looks for total in (weight @ rows.pairs[look].reshape(-1, 9).astype(np.int64)).tolist()
     ]
-    squares = sum(map(int, (weight.astype(object) * rows.squares)))
+    squares = int(weight @ rows.squares)
     return Sums(
         len(weight), int(weight.sum()), tuple((weight @ rows.now.astype(np.int64)).tolist()), tuple(pairs), squares
     )
