@@ -25,7 +25,7 @@ from evaluator.holds import HELD, Block, Tables, exact_type, hold_block, hold_va
 from evaluator.payback import line_units
 from evaluator.rules import Paytable
 
-_ROWS, _ORDERED_ROWS = 2048, 512  # canonical hands worked on at once: measured best from 512 to 16,384
+_ROWS, _ORDERED_ROWS = 4096, 512  # canonical hands worked on at once: measured best from 1024 to 8192
 
 
 @dataclass(frozen=True)
@@ -145,17 +145,17 @@ def _one(
 
 def _next(block: Block, gap: NDArray[Any], faster: NDArray[Any], best: NDArray[np.bool_]) -> Change | None:
     """The first hold to overtake the best one; `faster` is by how much the value of each hold grows faster than it."""
-    masks, rows = np.nonzero(faster > 0)
-    if not len(rows):
-        return None
-    gaps, speeds = gap[masks, rows], faster[masks, rows]
     # A quotient of rounded numbers is off by less than 2^-51 of itself: the least one is among these few, and is found
     # among them by exact fractions.
-    quotients = gaps.astype(np.float64) / speeds.astype(np.float64)
-    few = np.flatnonzero(quotients <= quotients.min() * (1 + 2.0**-48))
-    exact = [Fraction(int(gaps[i]), int(speeds[i])) for i in few]
+    quotients = np.full(gap.shape, np.inf)
+    np.divide(gap, faster, out=quotients, where=faster > 0, dtype=np.float64, casting="unsafe")
+    least = quotients.min(initial=np.inf)
+    if least == np.inf:
+        return None
+    masks, rows = np.nonzero(quotients <= least * (1 + 2.0**-48))
+    exact = [Fraction(int(a), int(b)) for a, b in zip(gap[masks, rows], faster[masks, rows], strict=True)]
     distance = min(exact)
-    reached = [int(i) for i, fraction in zip(few, exact, strict=True) if fraction == distance]
+    reached = [i for i, fraction in enumerate(exact) if fraction == distance]
     row = min(int(rows[i]) for i in reached)
     after = min(int(masks[i]) for i in reached if rows[i] == row)
     before = int(np.flatnonzero(best[:, row] & (faster[:, row] == 0))[0])

@@ -290,6 +290,33 @@ def test_sensitivity_of_jacks_or_better(command):
     assert "royal flush                 800   0.0000247583  789 to 801" in shown
 
 
+def test_the_grids_of_the_readme(command):
+    vary = ("full house=5..10", "flush=4..8", "straight=4,5", "four of a kind=20..40:10", "straight flush=50,100")
+    options = [word for text in (*vary, "royal flush=250,500,1000") for word in ("--vary", text)]
+    done = command("sweep", JACKS, "--base", "9/6", *options, "--target", "0.94:0.96", "--serial", "--top", "1")
+    assert done.stdout.splitlines()[:2] == [
+        "Jacks or Better, 9/6: 1,080 paytables, 99 within",
+        "1.31 of 32 holds per hand can be best in the grid; 75.7% of hands are decided",
+    ]
+    best = "full house=6, flush=5, straight=5, four of a kind=20, straight flush=100, royal flush=500"
+    assert done.stdout.splitlines()[3] == f"{best} 0.949977941547   44.766%     9.159"
+    some = [word for text in (*vary[:2], "royal flush=250..1000:25") for word in ("--vary", text)]
+    wanted = ("--target", "0.955", "--within", "0.0005", "--prefer", "variance", "--top", "1")
+    lines = command("design", JACKS, "--base", "9/6", *some, *wanted).stdout.splitlines()
+    assert lines[0] == "Jacks or Better, 9/6: 930 paytables"
+    assert lines[2].split() == [
+        "full",
+        "house=5,",
+        "flush=7,",
+        "royal",
+        "flush=400",
+        "0.954520935325",
+        "44.091%",
+        "6.487",
+    ]
+    assert lines[-1] == "12 paytables are within; none of the others is better"
+
+
 # --- what varies ------------------------------------------------------------------------------------------------------
 
 
