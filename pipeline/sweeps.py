@@ -28,7 +28,8 @@ from pipeline.vary import Values, Variation, read_variation
 
 MOST_PAYTABLES = 2_000_000
 """of a sweep; `design` searches more"""
-PAYTABLES_PER_PIECE = 16_384
+PAYTABLES_PER_PIECE = 8_192
+"""at most"""
 ROWS_PER_PIECE = 8_192
 """canonical hands that a piece has at least, where there are so many"""
 FIGURES = ("payback", "variance", "hit_frequency")
@@ -176,19 +177,24 @@ def carry_out(
 
 
 def cut(variation: Variation, paytables: int, rows: int, workers: int) -> list[Piece]:
-    """The pieces of a sweep: twice as many partitions of hands as workers, unless one does all."""
-    partitions = max(1, min(2 * workers, rows // ROWS_PER_PIECE)) if workers > 1 else 1
+    """The pieces of a sweep, about twice as many as workers; one worker has no use for partitions of the hands.
+
+    The blocks of paytables do not depend on the workers, so that the share of holds left in them does not. Partitions
+    of the hands repeat the same search in smaller numbers, and are made only where there are few blocks.
+    """
+    blocks = -(-paytables // PAYTABLES_PER_PIECE)
+    size = -(-paytables // blocks)
+    partitions = max(1, min(-(-2 * workers // blocks), rows // ROWS_PER_PIECE)) if workers > 1 else 1
     edges = [rows * i // partitions for i in range(partitions + 1)]
-    blocks = range(0, paytables, PAYTABLES_PER_PIECE)
     return [
         Piece(
             variation.game.rules,
             variation.family,
             variation.bonus_units,
-            (first, min(first + PAYTABLES_PER_PIECE, paytables)),
+            (first, min(first + size, paytables)),
             (start, stop),
         )
-        for first in blocks
+        for first in range(0, paytables, size)
         for start, stop in pairwise(edges)
     ]
 

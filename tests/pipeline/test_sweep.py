@@ -21,7 +21,7 @@ from pipeline.cluster import local_cluster
 from pipeline.execute import Failure
 from pipeline.faults import ConfigError
 from pipeline.paytables import with_pays
-from pipeline.sweeps import PAYTABLES_PER_PIECE, Unfinished, cut
+from pipeline.sweeps import Unfinished, cut
 from pipeline.vary import parse_values, read_variation
 from tests.pipeline.games import SMALL as SMALL_GAME
 
@@ -170,13 +170,16 @@ def test_any_pieces_add_up_to_the_same(jacks, monkeypatch):
         assert (getattr(whole.swept, name) == getattr(parts.swept, name)).all()
 
 
-def test_pieces_cover_everything_once(jacks):
-    asked = read_variation(jacks, jacks.paytables[0], {"royal flush": "1..30000"})
-    pieces = cut(asked, 30_000, 134_459, 2)
+@pytest.mark.parametrize(
+    ("paytables", "workers", "blocks", "partitions"),
+    [(100, 1, 1, 1), (30_000, 1, 4, 1), (100, 2, 1, 4), (100, 50, 1, 16), (10_000, 2, 2, 2), (100_000, 2, 13, 1)],
+)
+def test_pieces_cover_everything_once(jacks, paytables, workers, blocks, partitions):
+    asked = read_variation(jacks, jacks.paytables[0], {"royal flush": "1..2"})
+    pieces = cut(asked, paytables, 134_459, workers)
     cells = sum((p.paytables[1] - p.paytables[0]) * (p.rows[1] - p.rows[0]) for p in pieces)
-    assert cells == 30_000 * 134_459
-    assert len(pieces) == 4 * -(-30_000 // PAYTABLES_PER_PIECE)
-    assert len(cut(asked, 30_000, 134_459, 1)) == 2
+    assert cells == paytables * 134_459
+    assert (len({p.paytables for p in pieces}), len({p.rows for p in pieces})) == (blocks, partitions)
 
 
 def test_workers_that_die_leave_nothing(game):
