@@ -5,7 +5,7 @@ clauses with commas between, all of which must fit the cards held:
 
     full house                 the hand is dealt in that win; held are the fewest cards that are sure of it
     4 to a royal flush         so many cards, which a draw can turn into that win
-    2 cards                    so many cards; `nothing` is 0 cards
+    2 cards                    so many cards; `nothing` is none but the wild ones
     pair, 3 alike              two, or so many, cards of one face and nothing else
     suited, unsuited           all of one suit, or not
     J-A, 5                     faces, all of the held cards among them; `with T` means one of them at least
@@ -22,6 +22,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -97,12 +99,12 @@ def _clause(said: str, deck: Deck, wins: Sequence[str]) -> tuple[str, Any]:
         return "win", wins.index(said)
     if said in ("suited", "unsuited"):
         return "suited", said == "suited"
-    if said in ("consecutive", "lowest", "highest"):
+    if said in ("nothing", "consecutive", "lowest", "highest"):
         return said, True
     if said in ("outside", "inside"):
         return "outside", said == "outside"
-    if said in ("nothing", "pair"):
-        return ("size", 0) if said == "nothing" else ("alike", 2)
+    if said == "pair":
+        return "alike", 2
     words = " ".join(NUMBERS.get(word, word) for word in said.split())
     if found := re.fullmatch(r"([0-5]) to an? (.+)", words):
         name = found[2]
@@ -136,6 +138,10 @@ class _Hands:
     faces: NDArray[np.intp]
     suits: NDArray[np.intp]
     wild: NDArray[np.bool_]
+    reach: list[NDArray[Any]]
+    """for each outcome, (32, n): hands with the held cards that are it, whatever is discarded"""
+    sure: list[NDArray[np.bool_]]
+    """for each outcome, (32, n): whether all hands with the held cards are it or a higher one"""
 
 
 def apply_chart(
@@ -149,14 +155,17 @@ def apply_chart(
         raise ChartError("the order of the cards matters in this game, of which charts say nothing")
     deck, cards = tables.classes.deck, block.hands.T.astype(np.intp)
     faces = deck.face_of.astype(np.intp)[cards]
-    hands = _Hands(faces, deck.suit_of.astype(np.intp)[cards], np.isin(faces, list(chart.wild)))
+    reach = [_reach(tables, block, outcome) for outcome in range(tables.counts[0].shape[1])]
+    most = np.array([comb(deck.size - held, 5 - held) for held in HELD])[:, None]
+    sure = [upto == most for upto in accumulate(reach)]
+    hands = _Hands(faces, deck.suit_of.astype(np.intp)[cards], np.isin(faces, list(chart.wild)), reach, sure)
     n = cards.shape[1]
     held_wild = np.array([(hands.wild[_HOLDS[mask]]).sum(axis=0) for mask in range(32)]).reshape(32, n)
     keeps = (held_wild == hands.wild.sum(axis=0)) & (block.repeats >> np.arange(32, dtype=np.uint32)[:, None] & 1 == 0)
     masks, line_of, line_of_best = np.full(n, -1), np.full(n, -1), np.full(n, -1)
     best = values.max(axis=0)
     for number, line in enumerate(chart.lines):
-        fits = keeps & _fits(line, chart, tables, block, hands)
+        fits = keeps & _fits(line, chart, deck, block, hands)
         if line.wild is not None:
             fits &= hands.wild.sum(axis=0) == line.wild
         line_of_best[(line_of_best < 0) & (fits & (values == best)).any(axis=0)] = number
@@ -183,35 +192,29 @@ def _choose(line: Line, fits: NDArray[np.bool_], values: NDArray[Any], faces: ND
     return chosen
 
 
-def _fits(line: Line, chart: Chart, tables: Tables, block: Block, hands: _Hands) -> NDArray[np.bool_]:
+def _fits(line: Line, chart: Chart, deck: Deck, block: Block, hands: _Hands) -> NDArray[np.bool_]:
     fits = np.ones((32, hands.faces.shape[1]), bool)
     for kind, value in line.clauses:
         if kind == "win":
-            fits &= (block.outcomes == value) & _sure(tables, block, value)
+            fits &= (block.outcomes == value) & hands.sure[value]
         elif kind == "size":
             fits &= value == _SIZES
         elif kind == "to":
-            fits &= (value[0] == _SIZES) & (_reach(tables, block, value[1]) > 0)
+            fits &= (value[0] == _SIZES) & (hands.reach[value[1]] > 0)
         elif kind not in ("lowest", "highest"):
-            for mask in range(32):
-                fits[mask] &= _cards_fit(kind, value, chart, tables.classes.deck, hands, _HOLDS[mask])
+            for mask in np.flatnonzero(fits.any(axis=1)).tolist():
+                fits[mask] &= _cards_fit(kind, value, chart, deck, hands, _HOLDS[mask])
     return fits
 
 
-def _reach(tables: Tables, block: Block, win: int) -> NDArray[np.int64]:
-    """(32, n): hands with the held cards that are the win, whatever is discarded."""
+def _reach(tables: Tables, block: Block, outcome: int) -> NDArray[Any]:
     assert block.rows is not None  # apply_chart refuses games where order matters
     reach = np.empty((32, len(block.hands)), np.int64)
+    reach[31] = block.outcomes == outcome
+    tables_of = [np.ascontiguousarray(table[:, outcome]) for table in tables.counts]
     for mask in range(31):
-        reach[mask] = tables.counts[HELD[mask]][block.rows[mask], win]
-    reach[31] = block.outcomes == win
+        reach[mask] = tables_of[HELD[mask]][block.rows[mask]]
     return reach
-
-
-def _sure(tables: Tables, block: Block, win: int) -> NDArray[np.bool_]:
-    """(32, n): whether every hand with the held cards is the win or a higher one."""
-    reach = [_reach(tables, block, number) for number in range(tables.counts[0].shape[1])]
-    return np.equal(sum(reach[: win + 1]), sum(reach))
 
 
 def _cards_fit(
@@ -229,6 +232,8 @@ def _cards_fit(
     some = count > 0
     if kind == "faces":
         fits: Any = (natural <= np.isin(faces, value)).all(axis=0) & some
+    elif kind == "nothing":
+        fits = ~some
     elif kind == "with":
         fits = (natural & np.isin(faces, value)).any(axis=0)
     elif kind == "alike":
