@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -343,13 +344,12 @@ def wrong_masks(monkeypatch):
 
 
 def wrong_weight(monkeypatch):
-    """The weights of neighbours trade places."""
+    """The weights stand in the opposite order."""
     right = solve.canonical_classes
 
     def classes(*arguments):
-        found = right(*arguments)
-        found.weights[:] = found.weights[::-1].copy()
-        return found
+        found = right(*arguments)  # which is kept for other games: not to be changed
+        return replace(found, weights=found.weights[::-1].copy())
 
     monkeypatch.setattr(solve, "canonical_classes", classes)
 
