@@ -24,6 +24,8 @@ class Require(click.ParamType[Any]):
             return value
         try:
             low, colon, high = value.partition(":")
+            if "e" in value.casefold():  # a few letters can name a number that fills the memory: 1e999999999
+                raise ValueError
             bounds = tuple(Fraction(side) if side.strip() else None for side in (low, high))
         except (ValueError, ZeroDivisionError):
             self.fail(f"{value!r}: expected two numbers or fractions like 0.83:1 or 17/20:", param, ctx)

@@ -20,7 +20,7 @@ def hold(game: Path, hand: str, paytable: str | None, as_json: bool) -> None:
 
     loaded = load_game(game)
     table = one_paytable(loaded, paytable)
-    result = holds(loaded, hand, table.name)
+    result = holds(loaded, hand, table.label)
     if as_json:
         from pipeline.certificate import exact
 
@@ -29,9 +29,11 @@ def hold(game: Path, hand: str, paytable: str | None, as_json: bool) -> None:
             | {"optimal": h.optimal, "chosen": h.chosen, "counts": h.counts}
             for h in result.holds
         ]
-        print_json({"game": loaded.name, "paytable": table.name, "hand": result.hand, "win": result.win, "holds": rows})
+        print_json(
+            {"game": loaded.name, "paytable": table.label, "hand": result.hand, "win": result.win, "holds": rows}
+        )
         return
-    click.echo(f"{loaded.name}, {table.name}: {result.hand}, as dealt: {result.win}")
+    click.echo(f"{loaded.name}, {table.label}: {result.hand}, as dealt: {result.win}")
     click.echo(f"  {'hold':<16} {'expected win':>14} {'exact, won/draws':>22}  cost")
     best = result.holds[0].ev
     tied = sum(h.optimal for h in result.holds) > 1
