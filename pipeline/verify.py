@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluator.rules import Faults
 from pipeline.attest import check_attestations, public_key
 from pipeline.check_certificate import check_certificate, check_wins
 from pipeline.check_table import UNREADABLE, check_table, total
@@ -22,6 +23,8 @@ from pipeline.store import LOCK, MANIFEST, SUCCESS, SUMS, file_digest, listed_fi
 
 REPORT = "report"
 Progress = Callable[[str], None]
+UNUSABLE = (*UNREADABLE, ConfigError, Faults, ArithmeticError, LookupError, RecursionError)
+"""what rules and pays may raise that are not those of a run"""
 
 
 def verify(
@@ -51,20 +54,31 @@ def verify(
     said = "" if manifest is None else str(manifest.get("identity", ""))
     if plan is not None and manifest is not None and not files_only:
         _check_tables(run, said, plan, manifest, findings, checked, progress)
-        if sample:
-            from pipeline.sample import check_sample
-
-            for number in range(len(plan.entries)):
-                progress(f"{plan.entries[number].name}: second engine")
-                checked["sampled_hands"] += check_sample(run, plan, number, sample, seed, findings)
-        if recompute:
-            from pipeline.recompute import check_again
-
-            for number in range(len(plan.entries)):
-                progress(f"{plan.entries[number].name}: computing again")
-                checked["recomputed_parts"] += check_again(run, said, plan, number, findings)
+        for number, entry in enumerate(plan.entries):
+            try:
+                _check_deeper(run, said, plan, number, sample, seed, recompute, findings, checked, progress)
+            except UNUSABLE as problem:
+                what = f"{entry.name}: cannot be solved: {type(problem).__name__}: {problem}"
+                findings.add("manifest", MANIFEST, what)
     level = "files" if files_only else "recompute" if recompute else "sample" if sample else "default"
     return Verification(said, level, tuple(findings.found), tuple(notes), checked)
+
+
+def _check_deeper(
+    run: Path, said: str, plan: Plan, number: int, sample: int, seed: int, recompute: bool, findings: Findings,
+    checked: dict[str, int], progress: Progress,
+) -> None:  # fmt: skip
+    """The second engine, and everything again, for one game."""
+    if sample:
+        from pipeline.sample import check_sample
+
+        progress(f"{plan.entries[number].name}: second engine")
+        checked["sampled_hands"] += check_sample(run, plan, number, sample, seed, findings)
+    if recompute:
+        from pipeline.recompute import check_again
+
+        progress(f"{plan.entries[number].name}: computing again")
+        checked["recomputed_parts"] += check_again(run, said, plan, number, findings)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -185,10 +199,13 @@ def _read_manifest(run: Path, findings: Findings, notes: list[str]) -> tuple[dic
         plan = read_plan(canonical_text(described))
         for number, entry in enumerate(plan.entries):  # what is wrong with the values shows where they are used
             plan.parts(number), entry.folders
-    except (*UNREADABLE, ConfigError, ArithmeticError) as problem:
+    except UNUSABLE as problem:
         findings.add("manifest", MANIFEST, f"describes no plan: {type(problem).__name__}: {problem}")
         return manifest, None
-    return manifest, plan
+    tables = sum(len(entry.paytables) * (1 + plan.parts(number)) for number, entry in enumerate(plan.entries))
+    listed = len(manifest["parts"]) if isinstance(manifest.get("parts"), list) else 0
+    different = findings.differ("manifest", MANIFEST, "tables and parts of its games, and listed", tables, listed)
+    return manifest, None if different and tables > listed + 1000 else plan  # no long list of what never was
 
 
 def _versions(said: Any) -> str:
@@ -208,7 +225,11 @@ def _check_tables(
     for number, entry in enumerate(plan.entries):
         for table, folder in enumerate(entry.folders):
             progress(folder)
-            parts = check_table(run, said, plan, number, table, findings)
+            try:
+                parts = check_table(run, said, plan, number, table, findings)
+            except UNUSABLE as problem:
+                findings.add("manifest", MANIFEST, f"{folder}: cannot be used: {type(problem).__name__}: {problem}")
+                continue
             content = read_json(run / folder / "certificate.json", f"{folder}/certificate.json", findings)
             checked["tables"] += 1
             checked["rows"] += sum(part.rows for part in parts)

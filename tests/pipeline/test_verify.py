@@ -281,6 +281,39 @@ def test_a_manifest_that_describes_nothing_is_found(run, damage, tmp_path):
     assert kinds(copy, sample=3, recompute=True) & {"unreadable", "manifest"}
 
 
+def leaves(value, path=()):
+    """Every place of a JSON value that is no object and no list."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(inner, (*path, key))
+    else:
+        yield path
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_changed_value_of_a_manifest_is_found(data, desk, run):
+    """Whatever a manifest says, with an identity and sums that fit: findings, no exception."""
+    manifest = sealing.read_manifest(run)
+    described = {key: value for key, value in manifest.items() if key not in ("identity", "parts")}
+    *path, last = data.draw(st.sampled_from(list(leaves(described))))
+    at = manifest
+    for key in path:
+        at = at[key]
+    before = at[last]
+    at[last] = data.draw(st.sampled_from([None, "", "1", 0, -1, 3, 10**9, 1.5, "flush", "-1", [], {}, True, "1/0"]))
+    if at[last] == before:
+        return
+    manifest["identity"] = sealing.identity({key: manifest[key] for key in described})
+    (desk / "manifest.json").write_text(sealing.pretty_text(manifest))
+    sealing.sums(desk)
+    try:
+        assert verify(desk, sample=2, recompute=True).findings
+    finally:
+        for name in ("manifest.json", "SHA256SUMS"):
+            shutil.copyfile(run / name, desk / name)
+
+
 def test_a_worse_hold_is_found_though_every_digest_is_rewritten(run, game, tmp_path):
     copy = sealing.copy(run, tmp_path)
     table, paytable = sealing.read(copy, PART), game.paytables[0]
