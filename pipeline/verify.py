@@ -110,10 +110,13 @@ def check_files(run: Path, plan: Plan | None, findings: Findings, checked: dict[
     _compare_sums(run / SUMS, SUMS, digests, findings)
     if plan is not None:
         wanted = {MANIFEST} | {name for number in range(len(plan.entries)) for name in _files_of(plan, number)}
+        known = {(finding.kind, finding.path) for finding in findings.found}
         for name in sorted(wanted - set(there)):
-            findings.add("missing", name, "is missing")
+            if ("missing", name) not in known:
+                findings.add("missing", name, "is missing")
         for name in sorted(set(there) - wanted):
-            findings.add("unexpected", name, "belongs to no game of the manifest")
+            if ("unexpected", name) not in known:
+                findings.add("unexpected", name, "belongs to no game of the manifest")
     reported = sorted(path for path in (run / REPORT).rglob("*") if path.is_file()) if (run / REPORT).is_dir() else []
     if reported:
         inner = {p.relative_to(run / REPORT).as_posix(): file_digest(p) for p in reported if p.name != SUMS}
