@@ -1,7 +1,7 @@
 """The picture of the README: hand strength now against effective hand strength, over all deals of a hole and a flop.
 
 autohold ehs-table --street flop --out RUN
-python -m tests.holdem_picture RUN docs/ehs-flop.svg
+python -m tests.holdem_picture RUN tests/pictures/ehs-flop.svg
 """
 
 import sys
