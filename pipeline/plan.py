@@ -19,6 +19,8 @@ ROWS_PER_PART = 16_384
 """canonical hands in a part, unless the command says otherwise"""
 MOST_LETTERS = 200
 """of a folder's name; file systems allow 255"""
+MOST_SCALE = 10**100
+"""least common denominator of the pays of a paytable; sums of its fourth powers can still be written as text"""
 TASK_CELLS = 1_000_000
 """rows times paytables that one task computes at most, unless one part has more: about three seconds"""
 
@@ -84,6 +86,15 @@ class Plan:
                 Fault("", folder, f"the name of a folder has at most {MOST_LETTERS} letters; take a shorter name")
                 for folder in long
             )
+        fine = [
+            f"{entry.name}, {table.label}"
+            for entry in self.entries
+            for table in entry.paytables
+            if table.scale > MOST_SCALE
+        ]
+        if fine:
+            message = f"the least common denominator of the pays has more than {len(str(MOST_SCALE)) - 1} digits"
+            raise ConfigError(Fault("", name, f"{message}; round the pays to fewer places") for name in fine)
 
     @cached_property
     def description(self) -> dict[str, Any]:

@@ -156,10 +156,11 @@ def certify(
 
 
 def _open_complete(out: Path, plan: Plan) -> Run:
-    findings = wrong_files(out)
+    folders = [folder for entry in plan.entries for folder in entry.folders]
+    ours = [MANIFEST, *(f"{folder}/{name}" for folder in folders for name in ("certificate.json", "wins.parquet"))]
+    findings = wrong_files(out, [*ours, *(path for _, _, path in all_parts(plan))])
     if findings:
         raise Altered(f"{out} was complete and has changed since:\n    " + "\n    ".join(findings))
-    folders = [folder for entry in plan.entries for folder in entry.folders]
     contents = tuple(json.loads((out / folder / "certificate.json").read_text(encoding="utf-8")) for folder in folders)
     return Run(out, plan.identity, contents, False, {"sound": count_parts(plan)})
 

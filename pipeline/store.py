@@ -198,12 +198,13 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def wrong_files(run: Path) -> list[str]:
-    """What is wrong with a finished run: files that are missing or altered, one line each."""
+def wrong_files(run: Path, ours: Iterable[str] = ()) -> list[str]:
+    """What is wrong with a finished run: files that are missing, altered, or of `ours` but not listed; a line each."""
     if not (run / SUMS).is_file():
         return [f"{SUMS}: is missing"]
-    findings = []
-    for path, expected in read_sums(run).items():
+    sums = read_sums(run)
+    findings = [f"{SUMS}: {path} is not listed" for path in ours if path not in sums]
+    for path, expected in sums.items():
         try:
             found = file_digest(run / path)
         except FileNotFoundError:

@@ -30,3 +30,30 @@ def test_a_bound_with_a_huge_exponent_is_refused_and_not_computed(levels, comman
     done = command("certify", levels, "--out", levels.parent / "run", "--serial", "--require", bounds)
     assert done.returncode == 2
     assert "expected two numbers or fractions" in done.stderr
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_a_complete_run_with_files_that_no_digest_covers_has_changed(levels, command, left):
+    out = levels.parent / "run"
+    asked = ("certify", levels, "--out", out, "--serial", "--paytable", "plain, 1 coin")
+    assert command(*asked).returncode == 0
+    sums = out / "SHA256SUMS"
+    sums.write_text("".join(sums.read_text("utf-8").splitlines(keepends=True)[:left]), "utf-8")
+    certificate = out / "six-by-four" / "plain-1-coin" / "certificate.json"
+    certificate.write_text(certificate.read_text("utf-8").replace('"payback": "', '"payback": "7'), "utf-8")
+    done = command(*asked)
+    assert done.returncode == 1
+    assert "SHA256SUMS: six-by-four/plain-1-coin/certificate.json is not listed" in done.stderr
+
+
+def test_pays_without_a_common_denominator_that_can_be_written_are_refused(tmp_path, command):
+    path, out = tmp_path / "fine.toml", tmp_path / "run"
+    names = [f"pair of {face}" for face in "9TJQKA"]
+    wins = [f'[[win]]\nname = "{name}"\nwhen = "some(a,b: same(aF,bF){{{name[-1]}}})"\n' for name in names]
+    primes = [f"{10**19 + place}" for place in (51, 57, 81, 97, 133, 231)]
+    pays = [f'"{name}" = "1/{prime}"\n' for name, prime in zip(names, primes, strict=True)]
+    head = 'name = "Fine"\n[deck]\nfaces = ["9", "T", "J", "Q", "K", "A"]\n'
+    path.write_text(head + "".join(wins) + "[paytable.p.pays]\n" + "".join(pays), encoding="utf-8")
+    done = command("certify", path, "--out", out, "--serial")
+    assert (done.returncode, out.exists()) == (2, False)
+    assert "Fine, p: the least common denominator of the pays has more than 100 digits" in done.stderr
