@@ -7,7 +7,7 @@ import signal
 import sys
 import traceback
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -42,7 +42,7 @@ def main() -> NoReturn:
         signal.signal(number, _stop)
     as_json = "--json" in sys.argv
     try:
-        sys.exit(_run() or DONE)
+        sys.exit(cli.main(standalone_mode=False) or DONE)
     except Stopped as stopped:
         _fail(128 + stopped.number, f"stopped by {signal.Signals(stopped.number).name}; {_RESUME}", as_json)
     except click.ClickException as problem:
@@ -57,17 +57,6 @@ def main() -> NoReturn:
         sys.exit(DONE)
     except Exception as problem:
         _fail(*_explain(problem), as_json)
-
-
-def _run() -> Any:
-    """The exit code of the command; raises `BrokenPipeError` where click leaves with 1, which here is an answer."""
-    before = sys.stdout
-    try:
-        return cli.main(standalone_mode=False)
-    except SystemExit:
-        if sys.stdout is not before:  # click puts a stream in its place that bears a closed pipe
-            raise BrokenPipeError from None
-        raise
 
 
 _RESUME = "what is done is on disk; repeat the command with --resume to go on"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.pipeline.games import SMALL, start
+from tests.pipeline.games import SMALL
 
 LEVELS = SMALL.replace('source = "made up"', "coins = [1, 3]")
 """the small game with two coin levels of "plain\""""
@@ -57,10 +57,3 @@ def test_pays_without_a_common_denominator_that_can_be_written_are_refused(tmp_p
     done = command("certify", path, "--out", out, "--serial")
     assert (done.returncode, out.exists()) == (2, False)
     assert "Fine, p: the least common denominator of the pays has more than 100 digits" in done.stderr
-
-
-def test_a_reader_that_leaves_is_no_answer(levels):
-    command = start("hold", levels, "9c 9d 9h Ac Kd", "--paytable", "plain, 3 coins")
-    command.stdout.close()
-    assert command.wait(timeout=60) == 0
-    assert command.stderr.read() == ""
