@@ -193,16 +193,24 @@ def look_up(game: Game, strategy: pd.DataFrame, deals: Sequence[str]) -> pd.Data
     """The rows of a strategy table for some deals, in any suits and any order.
 
     Returns one row per deal: `deal` as given, `row` of the table, `hold` as a mask of the deal's own order (bit i set =
-    the i-th card of the deal is held), `held` in the deal's own cards, `ev` and `hand`, the canonical hand.
+    the i-th card of the deal is held), `held` in the deal's own cards, `ev` and `hand`, the canonical hand. Raises
+    `CardError` for what is no hand of the deck, `ValueError` for the table of another game.
     """
     import pandas as pd
 
     deck = game.rules.deck
     cards = np.array([parse_hand(deck, deal) for deal in deals]).reshape(-1, 5)
-    rows, places = locate(solve_game(game).tables.classes, cards)
+    classes = solve_game(game).tables.classes
+    canonical, places = locate(classes, cards)
+    if len(strategy) < len(classes.weights):
+        raise ValueError(f"the table has {len(strategy)} rows; {game.name} has {len(classes.weights)} canonical hands")
+    rows: NDArray[Any] = canonical
     if "arrangements" in strategy:
-        rows, places = ordered_rows(strategy, rows, places)
+        rows, places = ordered_rows(strategy, canonical, places)
     chosen = strategy.iloc[rows]
+    shown = np.sort(chosen[["c1", "c2", "c3", "c4", "c5"]].to_numpy(), axis=1)
+    if not np.array_equal(shown, classes.hands[5][canonical]):
+        raise ValueError(f"the table is of another game than {game.name}: its hands are others")
     holding = (chosen["hold"].to_numpy()[:, None] >> places & 1).astype(bool)
     masks = (holding * (1 << np.arange(5))).sum(axis=1)
     held = [format_cards(deck, hand[keep].tolist()) for hand, keep in zip(cards, holding, strict=True)]

@@ -157,12 +157,23 @@ def certify(
 
 def _open_complete(out: Path, plan: Plan) -> Run:
     folders = [folder for entry in plan.entries for folder in entry.folders]
-    ours = [MANIFEST, *(f"{folder}/{name}" for folder in folders for name in ("certificate.json", "wins.parquet"))]
-    findings = wrong_files(out, [*ours, *(path for _, _, path in all_parts(plan))])
+    findings = wrong_files(out, _files(plan)) + [f"{path}: is no part of this run" for path in _strays(out, plan)]
     if findings:
         raise Altered(f"{out} was complete and has changed since:\n    " + "\n    ".join(findings))
     contents = tuple(json.loads((out / folder / "certificate.json").read_text(encoding="utf-8")) for folder in folders)
     return Run(out, plan.identity, contents, False, {"sound": count_parts(plan)})
+
+
+def _files(plan: Plan) -> list[str]:
+    """Every file of the complete run that SHA256SUMS lists, from the run directory."""
+    folders = [folder for entry in plan.entries for folder in entry.folders]
+    made = [f"{folder}/{name}" for folder in folders for name in ("certificate.json", "wins.parquet")]
+    return [MANIFEST, *made, *(path for _, _, path in all_parts(plan))]
+
+
+def _strays(out: Path, plan: Plan) -> list[str]:
+    """Parquet files that the plan does not make; who reads a strategy folder would read them too."""
+    return sorted({path for path in listed_files(out) if path.endswith(".parquet")} - {*_files(plan)})
 
 
 def _survey(games: Sequence[Game], plan: Plan, workers: Executor) -> list[Survey]:
@@ -192,6 +203,8 @@ def _survey_entry(numbered: tuple[int, Entry]) -> Survey:
 def _carry_out(out: Path, plan: Plan, workers: Executor, surveys: Sequence[Survey], progress: Progress) -> Run:
     began, clock = datetime.now(UTC), time.monotonic()
     sweep(out)
+    if strays := _strays(out, plan):
+        raise Refused(f"{out} has tables that are no part of this run; remove them:\n    " + "\n    ".join(strays))
     if not (out / PLAN).exists():
         write_whole(out / PLAN, plan.text.encode())
     append_log(
@@ -266,7 +279,7 @@ def _finish(
     manifest = {"identity": plan.identity, **plan.description, "parts": listed}
     write_whole(out / MANIFEST, pretty_text(manifest).encode())
     known = {path: receipt.sha256 for path, receipt in receipts.items()}
-    sums = {name: known.get(name) or file_digest(out / name) for name in listed_files(out)}
+    sums = {name: known.get(name) or file_digest(out / name) for name in _files(plan)}
     write_whole(out / SUMS, sums_text(sums).encode())
     (out / PLAN).unlink(missing_ok=True)
     sweep(out)

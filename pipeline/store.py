@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -22,6 +23,8 @@ RECEIPT = b"autohold"
 TEMPORARY = ".writing-"
 """how the names of files begin that are not finished"""
 LOCK = ".lock"
+ABANDONED = 60
+"""seconds after which a lock without a holder was left by a process that died while it wrote it"""
 PLAN = ".plan.json"
 SUMS = "SHA256SUMS"
 MANIFEST = "manifest.json"
@@ -248,7 +251,8 @@ def claim(run: Path) -> Iterator[None]:
             break
         except FileExistsError:
             holder = _holder(lock)
-            if holder.get("host") != mine["host"] or _started(int(holder.get("pid", 0))) == holder.get("started"):
+            theirs = holder.get("host") != mine["host"] or _started(int(holder.get("pid", 0))) == holder.get("started")
+            if theirs and (holder or _age(lock) < ABANDONED):
                 raise InUse(
                     f"{run} is in use by process {holder.get('pid')} on {holder.get('host')}; "
                     f"if that process is gone, remove {lock}"
@@ -260,6 +264,14 @@ def claim(run: Path) -> Iterator[None]:
         yield
     finally:
         lock.unlink(missing_ok=True)
+
+
+def _age(lock: Path) -> float:
+    """Seconds since a lock was written; 0 if it is gone."""
+    try:
+        return time.time() - lock.stat().st_mtime
+    except OSError:
+        return 0
 
 
 def _holder(lock: Path) -> dict[str, Any]:

@@ -1,10 +1,16 @@
 """What broke in the hands of somebody who tried to break the command."""
 
 import json
+import os
+import time
+from pathlib import Path
 
 import pytest
 
+from pipeline import certify, load_game, look_up, read_strategy
 from tests.pipeline.games import SMALL
+
+ROOT = Path(__file__).parent.parent.parent
 
 LEVELS = SMALL.replace('source = "made up"', "coins = [1, 3]")
 """the small game with two coin levels of "plain\""""
@@ -57,3 +63,43 @@ def test_pays_without_a_common_denominator_that_can_be_written_are_refused(tmp_p
     done = command("certify", path, "--out", out, "--serial")
     assert (done.returncode, out.exists()) == (2, False)
     assert "Fine, p: the least common denominator of the pays has more than 100 digits" in done.stderr
+
+
+def test_a_table_that_is_no_part_of_the_run_is_found_and_not_taken_up(levels, command):
+    out = levels.parent / "run"
+    asked = ("certify", levels, "--out", out, "--serial", "--paytable", "plain, 1 coin")
+    assert command(*asked).returncode == 0
+    folder = out / "six-by-four" / "plain-1-coin" / "strategy"
+    stray = folder / "part-00099.parquet"
+    stray.write_bytes((folder / "part-00000.parquet").read_bytes())
+    done = command(*asked)
+    assert done.returncode == 1
+    assert "part-00099.parquet: is no part of this run" in done.stderr
+    (out / "_SUCCESS").unlink()
+    done = command(*asked, "--resume")
+    assert done.returncode == 2
+    assert "part-00099.parquet" in done.stderr
+    stray.unlink()
+    assert command(*asked, "--resume").returncode == 0
+
+
+def test_a_lock_that_nobody_finished_writing_is_taken_over_after_a_minute(levels, command):
+    out = levels.parent / "run"
+    out.mkdir()
+    lock = out / ".lock"
+    lock.touch()
+    asked = ("certify", levels, "--out", out, "--serial", "--paytable", "plain, 1 coin")
+    assert command(*asked).returncode == 75
+    os.utime(lock, (time.time() - 61,) * 2)
+    assert command(*asked).returncode == 0
+
+
+def test_look_up_refuses_the_table_of_another_game(levels, tmp_path):
+    game = load_game(levels)
+    run = certify([game], tmp_path / "run", paytables=["plain, 1 coin"])
+    table = read_strategy(run.path, game.name, "plain, 1 coin")
+    jacks = load_game(ROOT / "configs" / "jacks-or-better.toml")
+    with pytest.raises(ValueError, match=f"the table has {len(table)} rows; Jacks or Better has 134459"):
+        look_up(jacks, table, ["As Ks Qs Js Ts"])
+    with pytest.raises(ValueError, match="the table is of another game"):
+        look_up(game, table.iloc[::-1], ["9c 9d 9h Ac Kd"])
