@@ -19,6 +19,8 @@ from evaluator.rules import Program, win_key
 
 BLOCK = 1 << 16
 """hands that are evaluated at a time, so that memory stays small"""
+MAX_SQUARED = 250_000
+"""products of terms by which two forms of a win are compared: about a second"""
 SEARCHED = 5_000_000
 """all hands of a deck are searched for a difference up to this number"""
 
@@ -160,7 +162,10 @@ def _same_polynomial(program: Program, number: int, cards: Sequence[int], suits:
         return True
     try:
         p = expand(program.pool, win)
-        return same(p, rename(p, cards, suits), program.rules.deck)
+        q = rename(p, cards, suits)
+        if len((p - q).terms) ** 2 > MAX_SQUARED:
+            return False
+        return same(p, q, program.rules.deck)
     except TooManyTerms:
         return False
 
