@@ -20,6 +20,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import pipeline
+from evaluator.cards import Deck, parse_cards
+from evaluator.holdem.strategies import Round, pure_strategies
+from evaluator.holdem.strength import strength
 from evaluator.holds import hold_block
 from evaluator.payback import certify_rows
 from evaluator.solve import solve
@@ -196,6 +199,15 @@ def everything(report: Report) -> None:
         report.seconds(what, certify(*paths, "--workers", str(workers), times=1)[1])
 
 
+def holdem(report: Report) -> None:
+    """One hand two cards ahead, and the ten-player counts of pure strategies."""
+    deck = Deck()
+    hole, board = parse_cards(deck, "AdQc"), parse_cards(deck, "3h4cJh")
+    report.seconds("hold'em: one hand, two cards ahead", best(lambda: strength(hole, board, 2)), 0.15)
+    slowest = max(best(lambda at=at: str(pure_strategies(Round(10, at))), 1) for at in range(10))  # type: ignore[misc]
+    report.seconds("  strategies of 10 players, slowest position", slowest, 2)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="Measure speed and memory against the targets.")
@@ -205,6 +217,7 @@ def main() -> None:
     kernel(report)
     commands(report)
     sweeps(report)
+    holdem(report)
     worker_memory(report)
     if options.all:
         everything(report)
