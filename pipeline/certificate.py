@@ -211,8 +211,3 @@ def meets(content: Certificate, low: Fraction | None, high: Fraction | None) -> 
     """Whether the exact payback is within the bounds, both included."""
     payback = Fraction(content["payback"])
     return (low is None or payback >= low) and (high is None or payback <= high)
-
-
-def paytable_values(names: Sequence[str], paytable: Paytable) -> dict[str, str]:
-    """The pays by win, as text."""
-    return {name: str(pay) for name, pay in zip(names, paytable.pays, strict=False)}

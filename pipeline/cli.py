@@ -44,7 +44,8 @@ def main() -> NoReturn:
     try:
         sys.exit(cli.main(standalone_mode=False) or DONE)
     except Stopped as stopped:
-        _fail(128 + stopped.number, f"stopped by {signal.Signals(stopped.number).name}; {_RESUME}", as_json)
+        how = f"; {_RESUME}" if _can_resume() else ""
+        _fail(128 + stopped.number, f"stopped by {signal.Signals(stopped.number).name}{how}", as_json)
     except click.ClickException as problem:
         if not as_json:
             problem.show()
@@ -60,6 +61,12 @@ def main() -> NoReturn:
 
 
 _RESUME = "what is done is on disk; repeat the command with --resume to go on"
+
+
+def _can_resume() -> bool:
+    """Whether the command that runs has the option --resume."""
+    command = cli.commands.get(next((word for word in sys.argv[1:] if not word.startswith("-")), ""))
+    return command is not None and any(parameter.name == "resume" for parameter in command.params)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

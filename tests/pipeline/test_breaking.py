@@ -2,12 +2,13 @@
 
 import json
 import os
+import signal
 import time
 from pathlib import Path
 
 import pytest
 
-from pipeline import certify, load_game, look_up, read_strategy
+from pipeline import certify, cli, load_game, look_up, read_strategy
 from tests.pipeline.games import SMALL
 
 ROOT = Path(__file__).parent.parent.parent
@@ -103,3 +104,20 @@ def test_look_up_refuses_the_table_of_another_game(levels, tmp_path):
         look_up(jacks, table, ["As Ks Qs Js Ts"])
     with pytest.raises(ValueError, match="the table is of another game"):
         look_up(game, table.iloc[::-1], ["9c 9d 9h Ac Kd"])
+
+
+def test_a_command_that_cannot_be_resumed_does_not_say_so(monkeypatch, capsys):
+    def stopped(*_, **__):
+        raise cli.Stopped(signal.SIGTERM)
+
+    for words, said in (
+        (["count", "x.toml"], "stopped by SIGTERM\n"),
+        (["certify", "x.toml"], "with --resume to go on\n"),
+    ):
+        monkeypatch.setattr("sys.argv", ["autohold", *words])
+        monkeypatch.setattr(cli.cli, "main", stopped)
+        monkeypatch.setattr(signal, "signal", lambda *_: None)
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        assert left.value.code == 143
+        assert capsys.readouterr().err.endswith(said)
