@@ -15,6 +15,7 @@ from dask.utils import parse_timedelta
 from distributed import Client, KilledWorker, LocalCluster, as_completed
 from distributed.client import FutureCancelledError
 
+from pipeline.events import Report, ignore
 from pipeline.execute import Argument, Failure, Result
 
 WINDOW = 3
@@ -40,7 +41,11 @@ class Cluster:
         return max(1, sum(int(threads) for threads in self._client.nthreads().values()))
 
     def map(
-        self, function: Callable[[Argument], Result], arguments: Sequence[Argument], keys: Sequence[str]
+        self,
+        function: Callable[[Argument], Result],
+        arguments: Sequence[Argument],
+        keys: Sequence[str],
+        report: Report = ignore,
     ) -> Iterator[tuple[Argument, Result | Failure]]:
         """Call the function on the workers; a sliding window keeps few calls in flight."""
         waiting = iter(zip(arguments, keys, strict=True))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from pipeline.events import Report, ignore
+
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
@@ -30,11 +32,16 @@ class Executor(Protocol):
         """What people call it."""
 
     def map(
-        self, function: Callable[[Argument], Result], arguments: Sequence[Argument], keys: Sequence[str]
+        self,
+        function: Callable[[Argument], Result],
+        arguments: Sequence[Argument],
+        keys: Sequence[str],
+        report: Report = ignore,
     ) -> Iterator[tuple[Argument, Result | Failure]]:
         """Call the function for every argument; pairs come in any order. Keys name the calls on dashboards.
 
-        An exception of the function is raised; a call whose process dies again and again is a `Failure`.
+        An exception of the function is raised; a call whose process dies again and again is a `Failure`. `report` is
+        told in this thread of what happens to workers and calls.
         """
 
 
@@ -45,7 +52,11 @@ class Serial:
     name = "this process"
 
     def map(
-        self, function: Callable[[Argument], Result], arguments: Iterable[Argument], keys: Sequence[str]
+        self,
+        function: Callable[[Argument], Result],
+        arguments: Iterable[Argument],
+        keys: Sequence[str],
+        report: Report = ignore,
     ) -> Iterator[tuple[Argument, Result | Failure]]:
         """Call the function for one argument after the other."""
         for argument in arguments:

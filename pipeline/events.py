@@ -1,0 +1,43 @@
+"""What happens in a run, as plain values: for its log, for people and for programs.
+
+An event is a dictionary: `event` says what happened, `time` when (UTC, RFC 3339), the other keys depend on `event`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+Event = dict[str, Any]
+Report = Callable[[Event], None]
+"""told of every event as it happens; it must be quick and must not raise"""
+
+
+def event(kind: str, **values: Any) -> Event:
+    """An event that happens now.
+
+    >>> sorted(event("worker lost", worker="tcp://127.0.0.1:40123"))
+    ['event', 'time', 'worker']
+    """
+    return {"event": kind, "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **values}
+
+
+def ignore(happened: Event) -> None:
+    """Tell nobody."""
+
+
+def tell(*listeners: Report) -> Report:
+    """Tell all of them, in this order.
+
+    >>> heard = []
+    >>> tell(heard.append, ignore)(event("start"))
+    >>> heard[0]["event"]
+    'start'
+    """
+
+    def report(happened: Event) -> None:
+        for listener in listeners:
+            listener(happened)
+
+    return report
