@@ -20,6 +20,7 @@ from pipeline.commands.ehs import ehs
 from pipeline.commands.ehs_table import ehs_table
 from pipeline.commands.hold import hold
 from pipeline.commands.meter import meter
+from pipeline.commands.report import report
 from pipeline.commands.sensitivity import sensitivity
 from pipeline.commands.sign import sign
 from pipeline.commands.simulate import simulate
@@ -131,6 +132,7 @@ for _command in (
     ehs_table,
     hold,
     meter,
+    report,
     sensitivity,
     sign,
     simulate,

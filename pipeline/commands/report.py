@@ -1,0 +1,38 @@
+"""`autohold report`: the pages of a finished run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipeline.console import Progress, json_option, one_thread, print_json
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@json_option
+def report(run: Path, as_json: bool) -> None:
+    """Write the pages of the finished run RUN into RUN/report.
+
+    A PAR sheet for each paytable, an explorer for each game, and a catalogue
+    of all, index.html. They need no server and no network. The report that is
+    there is replaced as a whole; SHA256SUMS in it comes last.
+    """
+    one_thread()
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise click.UsageError("report needs matplotlib for its plots: pip install 'autohold[plots]'") from None
+    from pipeline.report.build import FOLDER, build
+
+    progress = Progress("paytables")
+    done = build(run, progress)
+    progress.end()
+    if as_json:
+        index = f"{FOLDER}/index.html"
+        print_json(
+            {"run": str(run), "identity": done.identity, "index": index, "files": list(done.files), "bytes": done.size}
+        )
+        return
+    click.echo(f"{run / FOLDER / 'index.html'}: {len(done.files)} files, {done.size:,} bytes")
