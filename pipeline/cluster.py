@@ -7,16 +7,16 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
 
 import dask
-from dask.utils import parse_timedelta
-from distributed import Client, KilledWorker, LocalCluster, as_completed
+from distributed import Client, KilledWorker, LocalCluster, Security, as_completed
 from distributed.client import FutureCancelledError
 
 from pipeline.events import Report, ignore
-from pipeline.execute import Argument, Failure, Result
+from pipeline.execute import Argument, Connection, Failure, Result, Tls
 
 WINDOW = 3
 """calls in flight for each thread of a worker, so that nobody waits and the scheduler stays small"""
@@ -31,9 +31,18 @@ class Unreachable(ConnectionError):
 class Cluster:
     """Calls on the workers of a Dask scheduler."""
 
-    def __init__(self, client: Client, name: str) -> None:
+    def __init__(self, client: Client, name: str, what: str, note: str = "") -> None:
         self._client = client
         self.name = name
+        self._what = what
+        self._note = note
+
+    @property
+    def greeting(self) -> str:
+        """What it is connected to, and where to watch it, for people."""
+        threads = self._client.nthreads()
+        said = f"{self._what}: {_count(len(threads), 'worker')}, {_count(sum(threads.values()), 'thread')}"
+        return f"{said}; {self._note}" if self._note else said
 
     @property
     def workers(self) -> int:
@@ -75,8 +84,19 @@ class Cluster:
 
 
 @contextmanager
-def local_cluster(workers: int) -> Iterator[Cluster]:
-    """Worker processes on this machine, reachable from this machine only."""
+def connect(connection: Connection) -> Iterator[Cluster]:
+    """The workers that a connection names; raises `Unreachable` without a scheduler or without workers."""
+    if connection.remote:
+        with remote_cluster(connection) as cluster:
+            yield cluster
+    else:
+        with local_cluster(connection.workers or default_workers(), connection.dashboard) as cluster:
+            yield cluster
+
+
+@contextmanager
+def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
+    """Worker processes on this machine, reachable from this machine only, as is their dashboard."""
     # Dask tells workers to give freed memory back at once, which makes all that allocates arrays a fifth slower.
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}),
@@ -85,34 +105,64 @@ def local_cluster(workers: int) -> Iterator[Cluster]:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0" if dashboard else None,
             silence_logs=logging.CRITICAL,
             preload=[LEAVE_INTERRUPTS],
         ) as cluster,
         Client(cluster) as client,
     ):
-        yield Cluster(client, f"{workers} local worker{'s' if workers > 1 else ''}")
+        yield Cluster(
+            client, _count(workers, "local worker"), "on this machine", _dashboard(client) if dashboard else ""
+        )
 
 
 @contextmanager
-def remote_cluster(address: str | None, scheduler_file: str | None) -> Iterator[Cluster]:
-    """The workers of a scheduler that runs already; raises `Unreachable` without a scheduler or without workers.
-
-    Waits as long for either as Dask's setting `distributed.comm.timeouts.connect` says, 30 s unless it is changed, by
-    ``DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT=5s`` for example.
-    """
-    where = address or scheduler_file
-    timeout = parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"))
+def remote_cluster(connection: Connection) -> Iterator[Cluster]:
+    """The workers of a scheduler that runs already, as soon as there are enough of them."""
+    where = connection.scheduler or connection.scheduler_file
+    timeout = connection.wait_timeout
     try:
-        client = Client(address or _address(Path(scheduler_file or ""), timeout), timeout=timeout)
+        address = connection.scheduler or _address(Path(connection.scheduler_file or ""), timeout)
+        client = Client(address, timeout=timeout, security=_security(connection.tls))
     except (OSError, TimeoutError, ValueError) as problem:
         raise Unreachable(f"no Dask scheduler answers at {where}: {problem}") from None
     with client:
-        try:
-            client.wait_for_workers(1, timeout=timeout)
-        except TimeoutError:
-            raise Unreachable(f"the Dask scheduler at {where} has no workers after {timeout:g} s") from None
-        yield Cluster(client, f"scheduler {where}")
+        _wait_for_workers(client, connection.wait_workers, timeout, f"the Dask scheduler at {where}")
+        watch = _dashboard(client) if "dashboard" in client.scheduler_info(n_workers=0)["services"] else ""
+        yield Cluster(client, f"scheduler {where}", f"Dask scheduler at {where}", watch)
+
+
+def _dashboard(client: Client) -> str:
+    """Where a cluster can be watched; without bokeh Dask serves no dashboard."""
+    if client.run_on_scheduler(find_spec, "bokeh") is None:
+        return "no dashboard: its scheduler has no bokeh (pip install 'autohold[dashboard]')"
+    return f"dashboard {client.dashboard_link}"
+
+
+def _security(tls: Tls | None) -> Security | None:
+    """What a client needs to talk to an encrypted scheduler; None leaves it to Dask's configuration."""
+    if tls is None:
+        return None
+    return Security(tls_ca_file=tls.ca, tls_client_cert=tls.cert, tls_client_key=tls.key, require_encryption=True)
+
+
+def _wait_for_workers(client: Client, number: int, timeout: float, what: str) -> None:
+    """Until there are so many workers; raises `Unreachable` when time is up."""
+    try:
+        client.wait_for_workers(number, timeout=timeout)
+    except TimeoutError:
+        found = _count(len(client.nthreads()), "worker") if client.nthreads() else "no workers"
+        wanted = f"; --wait-workers {number} are wanted" if number > 1 else ""
+        raise Unreachable(f"{what} has {found} after {timeout:g} s{wanted}") from None
+
+
+def _count(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> _count(1, "worker"), _count(2, "worker")
+    ('1 worker', '2 workers')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _address(file: Path, timeout: float) -> str:

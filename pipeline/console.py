@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from pipeline.execute import Connection
 
 DONE, NO, WRONG, INTERNAL, IO, LATER = 0, 1, 2, 70, 74, 75
 """exit codes"""
@@ -27,41 +31,97 @@ def print_json(content: dict[str, Any]) -> None:
 
 
 def executor_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options --workers, --scheduler, --scheduler-file and --serial; `choose_executor` takes their values."""
-    for option in (
-        click.option("--serial", is_flag=True, help="No Dask: one part after the other in this process."),
-        click.option("--scheduler-file", type=click.Path(), metavar="F", help="The scheduler's connection file."),
-        click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler that is running."),
-        click.option(
-            "--workers", type=click.IntRange(1), metavar="N", help="Local worker processes; default: one per core."
-        ),
+    """The options that say where tasks run; the command gets them as one argument, `connection`."""
+
+    @wraps(function)
+    def gathered(**values: Any) -> Any:
+        said = {name: values.pop(name) for name in CONNECTING}
+        return function(connection=_connection(**said), **values)
+
+    for option in reversed(
+        (
+            click.option(
+                "--workers", type=click.IntRange(1), metavar="N", help="Local worker processes; default: one per core."
+            ),
+            click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler that is running."),
+            click.option("--scheduler-file", type=click.Path(), metavar="F", help="The scheduler's connection file."),
+            click.option("--serial", is_flag=True, help="No Dask: one part after the other in this process."),
+            click.option(
+                "--wait-workers", type=click.IntRange(1), default=1, metavar="N", help="Begin with so many workers."
+            ),
+            click.option(
+                "--wait-timeout",
+                type=click.FloatRange(0, min_open=True),
+                default=60,
+                show_default=True,
+                metavar="S",
+                help="Seconds without a scheduler or workers until exit 75.",
+            ),
+            click.option("--dashboard", is_flag=True, help="Local workers: serve Dask's dashboard on loopback."),
+            click.option("--tls-ca", type=click.Path(), metavar="PEM", help="Certificate authority of the cluster."),
+            click.option("--tls-cert", type=click.Path(), metavar="PEM", help="Certificate of this client."),
+            click.option("--tls-key", type=click.Path(), metavar="PEM", help="Its private key."),
+        )
     ):
-        function = option(function)
-    return function
+        gathered = option(gathered)
+    return gathered
 
 
-def choose_executor(
-    workers: int | None, scheduler: str | None, scheduler_file: str | None, serial: bool
-) -> Callable[[], AbstractContextManager[Any]]:
-    """How the tasks are to run; flags beat DASK_SCHEDULER_ADDRESS."""
-    flags = {"--workers": workers, "--scheduler": scheduler, "--scheduler-file": scheduler_file, "--serial": serial}
-    given = [flag for flag, value in flags.items() if value]
+CONNECTING = (
+    "workers",
+    "scheduler",
+    "scheduler_file",
+    "serial",
+    "wait_workers",
+    "wait_timeout",
+    "dashboard",
+    "tls_ca",
+    "tls_cert",
+    "tls_key",
+)
+"""what `executor_options` reads"""
+PLACES = ("workers", "scheduler", "scheduler_file", "serial")
+"""those of them that say where; they exclude each other"""
+
+
+def _connection(
+    tls_ca: str | None, tls_cert: str | None, tls_key: str | None, **values: Any
+) -> Connection:  # the other values are fields
+    """The options as a value; flags beat DASK_SCHEDULER_ADDRESS. Raises `click.UsageError` for what does not fit."""
+    from pipeline.execute import Connection, Tls
+
+    given = [f"--{name.replace('_', '-')}" for name in PLACES if values[name]]
     if len(given) > 1:
         raise click.UsageError(f"{' and '.join(given)} exclude each other; give one of them")
-    if serial:
+    if not given:
+        values["scheduler"] = os.environ.get("DASK_SCHEDULER_ADDRESS") or None
+    files = (tls_ca, tls_cert, tls_key)
+    if any(files) and not all(files):
+        raise click.UsageError("--tls-ca, --tls-cert and --tls-key go together; give all three or none")
+    connection = Connection(**values, tls=Tls(*files) if all(files) else None)  # type: ignore[arg-type]
+    if connection.tls and not connection.remote:
+        raise click.UsageError("--tls-ca, --tls-cert and --tls-key need a --scheduler or a --scheduler-file")
+    if connection.dashboard and (connection.remote or connection.serial):
+        raise click.UsageError("--dashboard is for local workers; a scheduler that runs already has its own")
+    return connection
+
+
+def choose_executor(connection: Connection) -> Callable[[], AbstractContextManager[Any]]:
+    """What makes the context in which tasks run; it says on stderr what it connected to."""
+    if connection.serial:
         from pipeline.execute import Serial
 
         return lambda: nullcontext(Serial())
-    address = scheduler or (None if given else os.environ.get("DASK_SCHEDULER_ADDRESS"))
+    return lambda: _announced(connection)
 
-    def connect() -> AbstractContextManager[Any]:
-        from pipeline.cluster import default_workers, local_cluster, remote_cluster
 
-        if address or scheduler_file:
-            return remote_cluster(address, scheduler_file)
-        return local_cluster(workers or default_workers())
+@contextmanager
+def _announced(connection: Connection) -> Iterator[Any]:
+    from pipeline.cluster import connect
 
-    return connect
+    with connect(connection) as executor:
+        click.echo(f"autohold: {executor.greeting}", err=True)
+        yield executor
 
 
 def one_thread() -> None:

@@ -13,6 +13,45 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
+class Tls:
+    """The files that encrypt a connection and say who is at its ends."""
+
+    ca: str
+    """certificates of the authority that both sides trust, PEM"""
+    cert: str
+    """this side's certificate, PEM"""
+    key: str
+    """its private key, PEM"""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Where tasks are to run; without any of the first four fields, on local workers, one for each core."""
+
+    workers: int | None = None
+    """local worker processes"""
+    scheduler: str | None = None
+    """address of a Dask scheduler that runs already"""
+    scheduler_file: str | None = None
+    """the connection file of one"""
+    serial: bool = False
+    """one task after the other in this process"""
+    wait_workers: int = 1
+    """workers to wait for before the first task"""
+    wait_timeout: float = 60
+    """seconds to wait for a scheduler and for workers, at the start and whenever all of them are gone"""
+    dashboard: bool = False
+    """whether local workers have a dashboard"""
+    tls: Tls | None = None
+    """how to encrypt; None for what Dask's own configuration says"""
+
+    @property
+    def remote(self) -> bool:
+        """Whether a scheduler that runs already is named."""
+        return bool(self.scheduler or self.scheduler_file)
+
+
+@dataclass(frozen=True)
 class Failure:
     """A task that could not be done, though others could."""
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.console import DONE, GAME, NO, Progress, choose_executor, executor_options, json_option, print_json
+
+if TYPE_CHECKING:
+    from pipeline.execute import Connection
 
 TIE_BREAKS = ("lowest-mask", "least-variance", "most-variance")
 
@@ -56,10 +59,7 @@ def certify(
     out: Path,
     paytables: tuple[str, ...],
     pays: tuple[str, ...],
-    workers: int | None,
-    scheduler: str | None,
-    scheduler_file: str | None,
-    serial: bool,
+    connection: Connection,
     resume: bool,
     require: tuple[Fraction | None, Fraction | None] | None,
     limits: tuple[str, ...],
@@ -80,7 +80,7 @@ def certify(
     from pipeline.run import make_plan
 
     known = [load_limits(name) for name in limits]
-    executor = choose_executor(workers, scheduler, scheduler_file, serial)
+    executor = choose_executor(connection)
     chosen = _chosen(games, paytables, pays)
     plan = make_plan(chosen, tie_break, rows_per_part or ROWS_PER_PART, all_holds)
     progress = Progress()

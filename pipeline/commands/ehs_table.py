@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.console import DONE, Progress, choose_executor, executor_options, json_option, print_json
+
+if TYPE_CHECKING:
+    from pipeline.execute import Connection
 
 
 class Boards(click.ParamType[Any]):
@@ -38,10 +41,7 @@ def ehs_table(
     out: Path,
     boards: tuple[int | None, int | None] | None,
     boards_per_part: int | None,
-    workers: int | None,
-    scheduler: str | None,
-    scheduler_file: str | None,
-    serial: bool,
+    connection: Connection,
     resume: bool,
     as_json: bool,
 ) -> int:
@@ -55,7 +55,7 @@ def ehs_table(
     from evaluator.holdem.tables import Street
     from pipeline.holdem import BOARDS_PER_PART, TablePlan, make_table
 
-    executor = choose_executor(workers, scheduler, scheduler_file, serial)
+    executor = choose_executor(connection)
     chosen = Street[street.upper()]
     first, last = boards or (None, None)
     stop = chosen.boards if last is None else last

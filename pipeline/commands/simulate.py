@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.console import DONE, NO, Progress, choose_executor, executor_options, json_option, print_json
+
+if TYPE_CHECKING:
+    from pipeline.execute import Connection
 
 
 class Hands(click.ParamType[Any]):
@@ -42,10 +45,7 @@ def simulate(
     hands: int,
     seed: int,
     plot: Path | None,
-    workers: int | None,
-    scheduler: str | None,
-    scheduler_file: str | None,
-    serial: bool,
+    connection: Connection,
     as_json: bool,
 ) -> int:
     """Play the strategy of a paytable of RUN against random deals.
@@ -61,7 +61,7 @@ def simulate(
     from pipeline.simulate import simulate as carry_out
 
     place = choose_place(open_run(run)[2], table)
-    executor = choose_executor(workers, scheduler, scheduler_file, serial)
+    executor = choose_executor(connection)
     progress = Progress()
     with executor() as running:
         began = monotonic()

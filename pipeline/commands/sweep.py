@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,9 @@ from pipeline.console import (
     one_thread,
     print_json,
 )
+
+if TYPE_CHECKING:
+    from pipeline.execute import Connection
 
 
 def vary_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,10 +88,7 @@ def sweep(
     out: Path | None,
     html: Path | None,
     top: int,
-    workers: int | None,
-    scheduler: str | None,
-    scheduler_file: str | None,
-    serial: bool,
+    connection: Connection,
     as_json: bool,
 ) -> int:
     """Compute the exact payback of every paytable of a grid.
@@ -104,7 +104,7 @@ def sweep(
     from pipeline.sweep_table import write_sweep
     from pipeline.sweeps import carry_out
 
-    executor = choose_executor(workers, scheduler, scheduler_file, serial)
+    executor = choose_executor(connection)
     write_page = _plots() if html is not None else None
     asked = variation(game, base, vary, link, keep)
     progress = Progress()

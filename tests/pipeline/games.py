@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,21 @@ def parts(run: Path) -> dict[str, tuple[int, int]]:
     """Path -> inode and time of change of every part that is there under its own name."""
     found = run.glob("*/*/strategy/part-*.parquet")
     return {path.relative_to(run).as_posix(): (path.stat().st_ino, path.stat().st_mtime_ns) for path in found}
+
+
+def arguments(game_file: Path, out: Path, *more: Any) -> tuple[Any, ...]:
+    """To certify the small game in parts of `ROWS` rows."""
+    return ("certify", game_file, "--out", out, "--rows-per-part", ROWS, *more)
+
+
+def wait_for_parts(process: subprocess.Popen[str], run: Path, number: int) -> None:
+    """Until so many parts are there; fails if the process ends before."""
+    while len(parts(run)) < number:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+
+
+def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Wait for the end of a command: its exit code, output and messages."""
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
