@@ -34,6 +34,7 @@ class Stopped(BaseException):
     """A signal asked the command to stop."""
 
     def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
         self.number = number
 
 
@@ -46,7 +47,7 @@ def main() -> NoReturn:
         sys.exit(cli.main(standalone_mode=False) or DONE)
     except Stopped as stopped:
         how = f"; {_RESUME}" if _can_resume() else ""
-        _fail(128 + stopped.number, f"stopped by {signal.Signals(stopped.number).name}{how}", as_json)
+        _fail(128 + stopped.number, f"stopped by {stopped}{how}", as_json)
     except click.ClickException as problem:
         if not as_json:
             problem.show()

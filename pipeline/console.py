@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from pipeline.events import Event
     from pipeline.execute import Connection
 
 DONE, NO, WRONG, INTERNAL, IO, LATER = 0, 1, 2, 70, 74, 75
@@ -157,6 +158,11 @@ class Progress:
             click.echo(f"\r{text:<60}", err=True, nl=False)
         elif done < total:
             click.echo(text, err=True)
+
+    def listen(self, happened: Event) -> None:
+        """Say what the events of a run say."""
+        if happened["event"] == "progress":
+            self(happened["parts_done"], happened["parts"])
 
     def end(self) -> None:
         """Remove the line that changes."""

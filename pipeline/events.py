@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 Event = dict[str, Any]
@@ -41,3 +42,23 @@ def tell(*listeners: Report) -> Report:
             listener(happened)
 
     return report
+
+
+class Stages:
+    """How long the stages of something take, one after the other."""
+
+    def __init__(self) -> None:
+        self._began = self._at = monotonic()
+        self.seconds: dict[str, float] = {}
+        """of the stages that have ended, by name"""
+
+    def end(self, stage: str) -> None:
+        """The stage that runs ends here, and the next begins."""
+        now = monotonic()
+        self.seconds[stage] = round(now - self._at, 3)
+        self._at = now
+
+    @property
+    def total(self) -> float:
+        """Seconds since the first stage began."""
+        return round(monotonic() - self._began, 3)

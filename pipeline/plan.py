@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,6 +14,7 @@ from evaluator.holds import TIE_BREAKS
 from evaluator.rules import Paytable, Progressive, Rules, Win
 from pipeline.faults import ConfigError, Fault, slug
 from pipeline.manifest import FORMAT, canonical_text, identity, software
+from pipeline.store import MANIFEST
 
 ROWS_PER_PART = 16_384
 """canonical hands in a part, unless the command says otherwise"""
@@ -21,8 +22,12 @@ MOST_LETTERS = 200
 """of a folder's name; file systems allow 255"""
 MOST_SCALE = 10**100
 """least common denominator of the pays of a paytable; sums of its fourth powers can still be written as text"""
+MOST_PARTS = 100_000
+"""of a strategy table, for the numbers of their names to have five digits and their order to be that of their rows"""
 TASK_CELLS = 1_000_000
 """rows times paytables that one task computes at most, unless one part has more: about three seconds"""
+TASK_FILES = 256
+"""part files that one task makes at most, unless one part has more, for its receipts to stay a small message"""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Entry:
     ordered: tuple[int, ...] = ()
     """the wins that depend on the order of the cards; with any, a hand has a row for each class of arrangements"""
 
-    @property
+    @cached_property
     def folders(self) -> tuple[str, ...]:
         """For each paytable, its folder in the run directory: ``jacks-or-better/9-6``."""
         return tuple(f"{slug(self.name)}/{slug(table.label)}" for table in self.paytables)
@@ -86,6 +91,12 @@ class Plan:
                 Fault("", folder, f"the name of a folder has at most {MOST_LETTERS} letters; take a shorter name")
                 for folder in long
             )
+        most = max((self.parts(number) for number in range(len(self.entries))), default=0)
+        if most > MOST_PARTS:
+            message = (
+                f"expected at most {MOST_PARTS:,} parts of a strategy table, found {most:,}; take more rows in each"
+            )
+            raise ConfigError([Fault("", "--rows-per-part", message)])
         fine = [
             f"{entry.name}, {table.label}"
             for entry in self.entries
@@ -139,6 +150,16 @@ def part_path(folder: str, part: int) -> str:
     return f"{folder}/strategy/part-{part:05d}.parquet"
 
 
+def part_number(path: str) -> tuple[str, int]:
+    """The folder of a paytable and the number of a part, from what `part_path` says.
+
+    >>> part_number(part_path("jacks-or-better/9-6", 12))
+    ('jacks-or-better/9-6', 12)
+    """
+    folder, _, name = path.rpartition("/strategy/")
+    return folder, int(name.removeprefix("part-").removesuffix(".parquet"))
+
+
 def tasks(plan: Plan, at_least: int = 1) -> list[Task]:
     """The plan cut into tasks, at least so many where there are parts enough, none larger than `TASK_CELLS`.
 
@@ -150,7 +171,7 @@ def tasks(plan: Plan, at_least: int = 1) -> list[Task]:
     for number, entry in enumerate(plan.entries):
         parts = plan.parts(number)
         cells = plan.rows_per_part * len(entry.paytables)
-        size = max(1, min(parts // share, TASK_CELLS // cells))
+        size = max(1, min(parts // share, TASK_CELLS // cells, TASK_FILES // len(entry.paytables)))
         cut += [Task(number, start, min(start + size, parts)) for start in range(0, parts, size)]
     return cut
 
@@ -230,15 +251,21 @@ def _entry(game: dict[str, Any]) -> Entry:
     return Entry(game["name"], rules, tables, sources, game["canonical_hands"], tuple(game["ordered"]))
 
 
-def all_parts(plan: Plan) -> Iterator[tuple[int, int, str]]:
-    """Every part file: entry, part, path."""
-    for number, entry in enumerate(plan.entries):
-        for folder in entry.folders:
-            for part in range(plan.parts(number)):
-                yield number, part, part_path(folder, part)
+def run_files(plan: Plan) -> Iterator[str]:
+    """Every file of the finished run that SHA256SUMS lists, from the run directory, ascending."""
+    folders = {f"{folder}/": number for number, entry in enumerate(plan.entries) for folder in entry.folders}
+    for name in sorted([MANIFEST, *folders]):
+        if name == MANIFEST:
+            yield name
+            continue
+        yield f"{name}certificate.json"
+        for part in range(plan.parts(folders[name])):
+            yield part_path(name[:-1], part)
+        yield f"{name}wins.parquet"
 
 
-def count_parts(plan: Plan, some: Sequence[Task] | None = None) -> int:
+def count_parts(plan: Plan, some: Iterable[Task] | None = None) -> int:
     """Part files of some tasks, or of the whole plan."""
-    chosen = tasks(plan) if some is None else some
-    return sum((task.stop - task.start) * len(plan.entries[task.entry].paytables) for task in chosen)
+    if some is None:
+        return sum(plan.parts(number) * len(entry.paytables) for number, entry in enumerate(plan.entries))
+    return sum((task.stop - task.start) * len(plan.entries[task.entry].paytables) for task in some)

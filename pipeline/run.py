@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import platform
-import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,35 +15,34 @@ from typing import Any, Protocol
 import numpy as np
 
 from evaluator.classify import depends_on_order
-from evaluator.payback import Outcome
 from evaluator.rules import compile_rules
 from evaluator.solve import plan_rows
-from pipeline.certificate import Certificate, certificate, wins_table
+from pipeline.certificate import Certificate
 from pipeline.config import Game, formula_faults
+from pipeline.events import Report, Stages, event, ignore, tell
 from pipeline.execute import Executor, Failure
-from pipeline.faults import ConfigError, Fault
-from pipeline.manifest import content_digest, identity, pretty_text, software
-from pipeline.plan import Entry, Plan, Task, all_parts, count_parts, part_path, tasks
+from pipeline.faults import ConfigError, Fault, slug
+from pipeline.finish import finish
+from pipeline.gather import Gathered
+from pipeline.manifest import identity, software
+from pipeline.plan import Entry, Plan, Task, count_parts, part_number, part_path, run_files, tasks
 from pipeline.store import (
     LOCK,
     MANIFEST,
     PLAN,
     SUCCESS,
-    SUMS,
     TEMPORARY,
-    Receipt,
     append_log,
     claim,
-    file_digest,
     listed_files,
-    parquet_bytes,
-    sums_text,
     sweep,
     write_whole,
     wrong_files,
 )
 from pipeline.tasks import Survey, run_task, survey
 
+SLURM = {"job": "SLURM_JOB_ID", "restarts": "SLURM_RESTART_COUNT", "array_task": "SLURM_ARRAY_TASK_ID"}
+"""what the log says of a job -> the environment variable that has it"""
 Progress = Callable[[int, int], None]
 """called with the parts that are done and the parts in all"""
 
@@ -133,9 +131,11 @@ def certify(
     executor: Callable[[], Any],
     plan: Plan,
     resume: bool = False,
-    progress: Progress = lambda done, total: None,
+    report: Report = ignore,
 ) -> Run:
     """Carry out a plan in the directory `out`; `executor` makes a context manager of an `Executor`.
+
+    `report` is told of every event of the log, and of `progress` when a task is done.
 
     Nothing is written when the games have faults that only the cards show (`ConfigError`), when the directory holds
     something else, or an incomplete run without `resume` (`Refused`). Raises `Incomplete` where parts could not be
@@ -145,41 +145,49 @@ def certify(
     if found == "complete":
         return _open_complete(out, plan)
     if found == "incomplete" and not resume:
-        done = sum((out / path).exists() for _, _, path in all_parts(plan))
+        paths = (path for path in run_files(plan) if "/strategy/" in path)
+        done = sum((out / path).exists() for path in paths)
         raise Refused(
             f"{out} holds an incomplete run of this plan, {done} of {count_parts(plan)} parts; add --resume to go on"
         )
+    stages = Stages()
     with executor() as workers:
-        surveys = _survey(games, plan, workers)
+        stages.end("connect")
+        surveys = _survey(games, plan, workers, report)
+        stages.end("survey")
         with claim(out):
-            return _carry_out(out, plan, workers, surveys, progress)
+            return _carry_out(out, plan, workers, surveys, stages, report)
 
 
 def _open_complete(out: Path, plan: Plan) -> Run:
     folders = [folder for entry in plan.entries for folder in entry.folders]
-    findings = wrong_files(out, _files(plan)) + [f"{path}: is no part of this run" for path in _strays(out, plan)]
+    findings = wrong_files(out, run_files(plan)) + [f"{path}: is no part of this run" for path in _strays(out, plan)]
     if findings:
         raise Altered(f"{out} was complete and has changed since:\n    " + "\n    ".join(findings))
     contents = tuple(json.loads((out / folder / "certificate.json").read_text(encoding="utf-8")) for folder in folders)
     return Run(out, plan.identity, contents, False, {"sound": count_parts(plan)})
 
 
-def _files(plan: Plan) -> list[str]:
-    """Every file of the complete run that SHA256SUMS lists, from the run directory."""
-    folders = [folder for entry in plan.entries for folder in entry.folders]
-    made = [f"{folder}/{name}" for folder in folders for name in ("certificate.json", "wins.parquet")]
-    return [MANIFEST, *made, *(path for _, _, path in all_parts(plan))]
-
-
 def _strays(out: Path, plan: Plan) -> list[str]:
     """Parquet files that the plan does not make; who reads a strategy folder would read them too."""
-    return sorted({path for path in listed_files(out) if path.endswith(".parquet")} - {*_files(plan)})
+    parts = {folder: plan.parts(number) for number, entry in enumerate(plan.entries) for folder in entry.folders}
+
+    def ours(path: str) -> bool:
+        folder, _, name = path.rpartition("/")
+        if folder in parts:
+            return name == "wins.parquet"
+        with suppress(ValueError):
+            folder, part = part_number(path)
+            return folder in parts and part < parts[folder] and path == part_path(folder, part)
+        return False
+
+    return sorted(path for path in listed_files(out) if path.endswith(".parquet") and not ours(path))
 
 
-def _survey(games: Sequence[Game], plan: Plan, workers: Executor) -> list[Survey]:
+def _survey(games: Sequence[Game], plan: Plan, workers: Executor, report: Report) -> list[Survey]:
     """Solve all rules before anything is written; raises `ConfigError` with the faults of all of them."""
-    keys = [f"survey-{plan.identity[:12]}-{i}" for i in range(len(plan.entries))]
-    results = dict(workers.map(_survey_entry, list(enumerate(plan.entries)), keys))
+    keys = [_key("tables", plan, number) for number in range(len(plan.entries))]
+    results = dict(workers.map(_survey_entry, list(enumerate(plan.entries)), keys, report))
     faults: list[Fault] = []
     surveys: list[Survey] = []
     by_number = {number: result for (number, _), result in results.items()}
@@ -200,87 +208,92 @@ def _survey_entry(numbered: tuple[int, Entry]) -> Survey:
     return survey(numbered[1])
 
 
-def _carry_out(out: Path, plan: Plan, workers: Executor, surveys: Sequence[Survey], progress: Progress) -> Run:
-    began, clock = datetime.now(UTC), time.monotonic()
+def _key(what: str, plan: Plan, number: int, part: int = 0) -> str:
+    """Names a call; dashboards group calls by the words before the first number: ``certify-jacks-or-better``."""
+    return f"{what}-{slug(plan.entries[number].name)}-{number}-{part}-{plan.identity[:12]}"
+
+
+def _carry_out(
+    out: Path, plan: Plan, workers: Executor, surveys: Sequence[Survey], stages: Stages, watch: Report
+) -> Run:
+    report = tell(lambda happened: append_log(out, [happened]), watch)
     sweep(out)
     if strays := _strays(out, plan):
         raise Refused(f"{out} has tables that are no part of this run; remove them:\n    " + "\n    ".join(strays))
     if not (out / PLAN).exists():
         write_whole(out / PLAN, plan.text.encode())
-    append_log(
-        out, [{"event": "start", "time": began.isoformat(), "identity": plan.identity, **circumstances(workers)}]
-    )
-    chosen = tasks(plan, 2 * workers.workers if workers.workers > 1 else 1)
-    keys = [f"certify-{plan.identity[:12]}-{task.entry}-{task.start}" for task in chosen]
-    receipts: dict[str, Receipt] = {}
-    failures: list[str] = []
-    total = count_parts(plan)
-    for task, result in workers.map(partial(run_task, out.absolute(), plan.identity), chosen, keys):
-        if isinstance(result, Failure):
-            failures.append(f"{_task_name(plan, task)}: {result.reason}")
-        else:
-            receipts |= {receipt.path: receipt for receipt in result}
-        progress(len(receipts), total)
-    parts = _tally(receipts)
-    append_log(out, [{"event": "damaged", "path": r.path, "found": r.found} for r in receipts.values() if _damaged(r)])
-    if failures:
-        append_log(out, [{"event": "stopped", "failures": failures}])
-        raise Incomplete(
-            f"{len(receipts)} of {total} parts are done; the others could not be made:\n    " + "\n    ".join(failures)
-        )
-    contents = _finish(out, plan, receipts, surveys)
-    seconds = round(time.monotonic() - clock, 3)
-    append_log(out, [{"event": "done", "time": datetime.now(UTC).isoformat(), "seconds": seconds, "parts": parts}])
+    report(event("start", identity=plan.identity, **circumstances(workers), **_sizes(plan)))
+    gathered = Gathered(plan)
+    try:
+        _make_parts(out, plan, workers, gathered, report, watch)
+        stages.end("parts")
+        contents = finish(out, plan, gathered, surveys)
+        stages.end("certificates")
+    except BaseException as problem:
+        reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        with suppress(OSError):
+            report(event("stopped", reason=reason, parts=dict(gathered.found), seconds=stages.total))
+        raise
+    parts = dict(gathered.found)
+    report(event("done", parts=parts, seconds=stages.total, stages=stages.seconds))
     write_whole(out / SUCCESS, b"")
     return Run(out, plan.identity, contents, True, parts)
 
 
+def _make_parts(out: Path, plan: Plan, workers: Executor, gathered: Gathered, report: Report, watch: Report) -> None:
+    """Have all tasks done; raises `Incomplete` where some could not be."""
+    chosen = tasks(plan, 2 * workers.workers if workers.workers > 1 else 1)
+    keys = [_key("certify", plan, task.entry, task.start) for task in chosen]
+    failures: list[str] = []
+    for task, result in workers.map(partial(run_task, out.absolute(), plan.identity), chosen, keys, report):
+        if isinstance(result, Failure):
+            failures.append(f"{_task_name(plan, task)}: {result.reason}")
+            report(
+                event(
+                    "failed",
+                    game=plan.entries[task.entry].name,
+                    parts=[task.start, task.stop - 1],
+                    reason=result.reason,
+                )
+            )
+        else:
+            gathered.add(result)
+            for receipt in result:
+                if receipt.damaged:
+                    report(event("damaged", path=receipt.path, found=receipt.found))
+        watch(
+            event(
+                "progress",
+                parts_done=gathered.done,
+                parts=gathered.total,
+                games_done=gathered.games,
+                games=len(plan.entries),
+            )
+        )
+    if failures:
+        raise Incomplete(
+            f"{gathered.done} of {gathered.total} parts are done; the others could not be made:\n    "
+            + "\n    ".join(failures)
+        )
+
+
+def _sizes(plan: Plan) -> dict[str, int]:
+    tables = sum(len(entry.paytables) for entry in plan.entries)
+    return {"games": len(plan.entries), "paytables": tables, "parts": count_parts(plan)}
+
+
 def circumstances(workers: Executor) -> dict[str, Any]:
     """Who, where and with what: everything that may differ between two equal runs."""
+    batch = {key: os.environ[name] for key, name in SLURM.items() if name in os.environ}
     return {
         "host": platform.node(),
         "pid": os.getpid(),
         "user": os.environ.get("USER", str(os.getuid())),
         "executor": workers.name,
+        **({} if not batch else {"slurm": batch}),
         "versions": {**software(), "python": platform.python_version(), "numpy": np.__version__},
     }
 
 
 def _task_name(plan: Plan, task: Task) -> str:
     return f"{plan.entries[task.entry].name}, parts {task.start} to {task.stop - 1}"
-
-
-def _damaged(receipt: Receipt) -> bool:
-    return receipt.found not in ("missing", "sound")
-
-
-def _tally(receipts: Mapping[str, Receipt]) -> dict[str, int]:
-    kinds = ["damaged" if _damaged(receipt) else receipt.found for receipt in receipts.values()]
-    return {kind: kinds.count(kind) for kind in ("missing", "sound", "damaged") if kind in kinds}
-
-
-def _finish(
-    out: Path, plan: Plan, receipts: Mapping[str, Receipt], surveys: Sequence[Survey]
-) -> tuple[Certificate, ...]:
-    """Certificates and wins from the receipts, then the manifest and the sums."""
-    contents: list[Certificate] = []
-    listed: list[dict[str, Any]] = []
-    for number, (entry, shown) in enumerate(zip(plan.entries, surveys, strict=True)):
-        for table, folder in enumerate(entry.folders):
-            paths = [part_path(folder, part) for part in range(plan.parts(number))]
-            outcome = sum((receipts[path].outcome for path in paths), Outcome.none_of(entry.paytables[table]))
-            content = certificate(plan, number, table, outcome, shown.warnings[table], shown.meters[table])
-            wins = wins_table(content)
-            write_whole(out / folder / "wins.parquet", parquet_bytes(wins, {}))
-            write_whole(out / folder / "certificate.json", pretty_text(content).encode())
-            listed += [{"path": path, "rows": receipts[path].rows, "content": receipts[path].content} for path in paths]
-            listed.append({"path": f"{folder}/wins.parquet", "rows": wins.num_rows, "content": content_digest(wins)})
-            contents.append(content)
-    manifest = {"identity": plan.identity, **plan.description, "parts": listed}
-    write_whole(out / MANIFEST, pretty_text(manifest).encode())
-    known = {path: receipt.sha256 for path, receipt in receipts.items()}
-    sums = {name: known.get(name) or file_digest(out / name) for name in _files(plan)}
-    write_whole(out / SUMS, sums_text(sums).encode())
-    (out / PLAN).unlink(missing_ok=True)
-    sweep(out)
-    return tuple(contents)

@@ -49,6 +49,11 @@ class Receipt:
     found: str = "missing"
     """what was there before: missing, sound (kept as it is), or why it was made again"""
 
+    @property
+    def damaged(self) -> bool:
+        """Whether there was something before that could not be kept."""
+        return self.found not in ("missing", "sound")
+
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that is there completely or not at all: temporary name, fsync, rename, fsync of the folder."""
@@ -186,13 +191,25 @@ def read_outcome(said: Mapping[str, Any]) -> Outcome:
 
 def sums_text(sums: Mapping[str, str]) -> str:
     """Path -> SHA-256 as the text that `sha256sum -c` reads, ascending by path."""
-    return "".join(f"{digest}  {path}\n" for path, digest in sorted(sums.items()))
+    return "".join(sums_line(path, digest) for path, digest in sorted(sums.items()))
+
+
+def sums_line(path: str, digest: str) -> str:
+    """A line of such a text."""
+    return f"{digest}  {path}\n"
 
 
 def read_sums(run: Path) -> dict[str, str]:
     """Path -> SHA-256 of a run's SHA256SUMS; lines that say nothing are left out."""
-    lines = (run / SUMS).read_text(encoding="utf-8").splitlines()
-    return {path: digest for digest, _, path in (line.partition("  ") for line in lines) if path}
+    return dict(_sums(run))
+
+
+def _sums(run: Path) -> Iterator[tuple[str, str]]:
+    with (run / SUMS).open(encoding="utf-8") as lines:
+        for line in lines:
+            digest, _, path = line.rstrip("\n").partition("  ")
+            if path:
+                yield path, digest
 
 
 def file_digest(path: Path) -> str:
@@ -202,12 +219,20 @@ def file_digest(path: Path) -> str:
 
 
 def wrong_files(run: Path, ours: Iterable[str] = ()) -> list[str]:
-    """What is wrong with a finished run: files that are missing, altered, or of `ours` but not listed; a line each."""
+    """What is wrong with a finished run: files that are missing, altered, or of `ours` but not listed; a line each.
+
+    Paths of `ours` ascend, as those of SHA256SUMS do; nothing is kept of either, for there may be a million.
+    """
     if not (run / SUMS).is_file():
         return [f"{SUMS}: is missing"]
-    sums = read_sums(run)
-    findings = [f"{SUMS}: {path} is not listed" for path in ours if path not in sums]
-    for path, expected in sums.items():
+    findings, missing = [], iter(ours)
+    ours_next = next(missing, None)
+    for path, expected in _sums(run):
+        while ours_next is not None and ours_next < path:
+            findings.append(f"{SUMS}: {ours_next} is not listed")
+            ours_next = next(missing, None)
+        if ours_next == path:
+            ours_next = next(missing, None)
         try:
             found = file_digest(run / path)
         except FileNotFoundError:
@@ -215,6 +240,8 @@ def wrong_files(run: Path, ours: Iterable[str] = ()) -> list[str]:
         else:
             if found != expected:
                 findings.append(f"{path}: expected SHA-256 {expected}, found {found}")
+    if ours_next is not None:
+        findings += [f"{SUMS}: {path} is not listed" for path in (ours_next, *missing)]
     return findings
 
 

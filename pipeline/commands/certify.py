@@ -84,7 +84,7 @@ def certify(
     chosen = _chosen(games, paytables, pays)
     plan = make_plan(chosen, tie_break, rows_per_part or ROWS_PER_PART, all_holds)
     progress = Progress()
-    run = carry_out(chosen, out, executor, plan, resume, progress)
+    run = carry_out(chosen, out, executor, plan, resume, progress.listen)
     progress.end()
     return _report(run, require or (None, None), known, as_json)
 

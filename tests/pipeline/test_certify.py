@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 from contextlib import nullcontext
+from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import islice
 
@@ -72,6 +73,9 @@ def test_stopped_half_way_and_resumed(game_file, whole, tmp_path, how, stop):
     if message:
         assert "--resume" in said
         assert "Traceback" not in said
+        stopped = log(run)[-1]
+        assert (stopped["event"], stopped["reason"]) == ("stopped", signal.Signals(number).name)
+        assert stopped["seconds"] > 0
     before = parts(run)
     assert 15 <= len(before) < PARTS
     assert not (run / "_SUCCESS").exists()
@@ -122,7 +126,7 @@ class FirstTasks:
     def __init__(self, number):
         self.number = number
 
-    def map(self, function, arguments, keys):
+    def map(self, function, arguments, keys, report=None):
         most = self.number if keys[0].startswith("certify") else None
         for argument in islice(arguments, most):
             yield argument, function(argument)
@@ -214,7 +218,7 @@ class OrphansOfWorkers(FirstTasks):
     def __init__(self, run):
         self.run = run
 
-    def map(self, function, arguments, keys):
+    def map(self, function, arguments, keys, report=None):
         for argument in arguments:
             yield argument, function(argument)
             if keys[0].startswith("certify"):
@@ -256,7 +260,7 @@ def test_stopped_before_the_plan_was_written(game, whole, tmp_path):
 class OneFails(FirstTasks):
     """The second task cannot be done, all others can."""
 
-    def map(self, function, arguments, keys):
+    def map(self, function, arguments, keys, report=None):
         for number, argument in enumerate(arguments):
             fails = keys[0].startswith("certify") and number == 1
             yield argument, Failure("its worker died 4 times") if fails else function(argument)
@@ -567,10 +571,33 @@ def test_the_manifest_says_what_the_run_is_and_nothing_else(whole):
 
 def test_the_log_says_who_when_where(whole):
     first, last = log(whole)
-    assert {"event", "time", "identity", "host", "pid", "user", "executor", "versions"} == set(first)
+    assert {
+        "event",
+        "time",
+        "identity",
+        "host",
+        "pid",
+        "user",
+        "executor",
+        "versions",
+        "games",
+        "paytables",
+        "parts",
+    } == {*first}
     assert {"python", "numpy", "pyarrow", "autohold"} <= set(first["versions"])
+    assert (first["games"], first["paytables"], first["parts"]) == (1, 2, PARTS)
     assert last["event"] == "done"
-    assert last["seconds"] >= 0
+    assert list(last["stages"]) == ["certificates", "connect", "parts", "survey"]
+    assert last["seconds"] >= max(last["stages"].values()) >= 0
+    assert datetime.fromisoformat(first["time"]) <= datetime.fromisoformat(last["time"])
+    assert datetime.fromisoformat(first["time"]).utcoffset() == timedelta(0)
+
+
+def test_the_log_names_the_job(game, tmp_path, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "4711")
+    monkeypatch.setenv("SLURM_RESTART_COUNT", "2")
+    certify([game], tmp_path / "run")
+    assert log(tmp_path / "run")[0]["slurm"] == {"job": "4711", "restarts": "2"}
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

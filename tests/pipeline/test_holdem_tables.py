@@ -172,7 +172,7 @@ def test_another_table_is_refused(whole, command):
 class Dying(Serial):
     """Two of the calls cannot be made."""
 
-    def map(self, function, arguments, keys):
+    def map(self, function, arguments, keys, report=None):
         for argument, result in super().map(function, list(arguments)[:2], keys):
             yield argument, result
         for argument in list(arguments)[2:]:
