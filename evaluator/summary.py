@@ -57,6 +57,22 @@ class WinSummary:
 
 
 @dataclass(frozen=True)
+class Award:
+    """An award that reviewers look for: the highest, or the rarest."""
+
+    wins: tuple[int, ...]
+    """its rows in `Summary.wins`; several where they pay the same"""
+    pays: Fraction
+    """credits won, for the paytable's bet"""
+    combinations: int
+    """of the cycle, of all these rows"""
+    probability: Fraction
+    """combinations / cycle"""
+    one_in: Fraction | None
+    """1 / probability; None where it never occurs"""
+
+
+@dataclass(frozen=True)
 class Band:
     """Where the payback of so many games lies, by the normal approximation."""
 
@@ -130,6 +146,10 @@ class Summary:
     """for each number of lines"""
     wins: tuple[WinSummary, ...]
     """for each outcome, the last nothing; then for hands held as dealt, if they pay otherwise; then for bonuses"""
+    top_award: Award
+    """the highest pay, whether or not optimal play ever gets it"""
+    rarest_award: Award | None
+    """of the rows that pay and occur, the one with the fewest combinations; None where nothing is ever paid"""
 
 
 def summarise(outcome: Outcome, deck: Deck, paytable: Paytable, ordered: bool = False) -> Summary:
@@ -171,6 +191,8 @@ def summarise(outcome: Outcome, deck: Deck, paytable: Paytable, ordered: bool = 
         bands=_bands(payback, variance),
         lines=_lines(between, variance - between),
         wins=wins,
+        top_award=_top_award(wins, cycle),
+        rarest_award=_rarest_award(wins, cycle),
     )
 
 
@@ -235,6 +257,24 @@ def _win_summaries(outcome: Outcome, paytable: Paytable, cycle: int, payback: Fr
             )
         )
     return tuple(wins)
+
+
+def _top_award(wins: Sequence[WinSummary], cycle: int) -> Award:
+    """Bonuses overlay the lines, so they do not add up with them: they count only where they alone pay the most."""
+    most = max(win.pays for win in wins)
+    rows = [row for row, win in enumerate(wins) if win.pays == most]
+    return _award(wins, [row for row in rows if wins[row].on != "bonus"] or rows, cycle)
+
+
+def _rarest_award(wins: Sequence[WinSummary], cycle: int) -> Award | None:
+    paid = [row for row, win in enumerate(wins) if win.pays > 0 and win.combinations]
+    return _award(wins, [min(paid, key=lambda row: wins[row].combinations)], cycle) if paid else None
+
+
+def _award(wins: Sequence[WinSummary], rows: Sequence[int], cycle: int) -> Award:
+    combinations = sum(wins[row].combinations for row in rows)
+    one_in = Fraction(cycle, combinations) if combinations else None
+    return Award(tuple(rows), wins[rows[0]].pays, combinations, Fraction(combinations, cycle), one_in)
 
 
 def _higher_moments(

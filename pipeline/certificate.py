@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
 
+from evaluator.cards import Deck
 from evaluator.decimals import decimal_12
+from evaluator.holds import draw_counts
 from evaluator.meter import MeterSummary, progressive_of
 from evaluator.rules import Paytable
-from evaluator.summary import Summary, WinSummary, summarise
+from evaluator.summary import Award, Summary, WinSummary, summarise
 from evaluator.symmetry import ProofError
-from pipeline.manifest import FORMAT
-from pipeline.plan import Plan
+from pipeline.manifest import FORMAT, identity, software
+from pipeline.plan import Plan, describe_paytable, describe_rules
 from pipeline.strategy import NOTHING, Column, arrow_array, arrow_schema
 
 Certificate = dict[str, Any]
@@ -28,16 +31,20 @@ def certificate(
     outcome: Any,
     warnings: Sequence[str],
     meter: MeterSummary | None = None,
+    parts: Iterable[tuple[int, str]] = (),
 ) -> Certificate:
     """The certificate of one paytable of a plan, from the sums over all its rows; `meter` of a progressive one.
 
-    Raises `ProofError` where the sums are not what they must add up to.
+    `parts` has the rows and the content digest of each part of the strategy table. Raises `ProofError` where the sums
+    are not what they must add up to.
     """
     entry = plan.entries[entry_number]
-    paytable = entry.paytables[table]
-    summary = summarise(outcome, entry.rules.deck, paytable, bool(entry.ordered))
+    paytable, ordered = entry.paytables[table], bool(entry.ordered)
+    summary = summarise(outcome, entry.rules.deck, paytable, ordered)
     names = [*(win.name for win in entry.rules.wins), NOTHING]
     bonuses = [bonus.name for bonus in entry.rules.bonuses]
+    draws = draw_counts(entry.rules.deck, ordered)
+    row_names = [(bonuses if win.on == "bonus" else names)[win.outcome] for win in summary.wins]
     return {
         "format": FORMAT,
         "game": entry.name,
@@ -46,16 +53,55 @@ def certificate(
         "coins": paytable.coins,
         "source": entry.sources[table],
         "identity": plan.identity,
+        "software": software(),
+        "rules_digest": identity(describe_rules(entry.rules)),
+        "paytable_digest": identity(describe_paytable(paytable)),
         "tie_break": plan.tie_break,
         "method": "exact enumeration of all deals and all draws in integers; no sampling",
+        "deck": _deck(entry.rules.deck),
+        "hands_per_play": 1,
         "canonical_hands": str(entry.rows),
         "depend_on_order": [names[number] for number in entry.ordered],
+        "draws": [{"cards": cards, "draws": str(draws[5 - cards])} for cards in range(6)],
         **_figures(summary),
+        "top_award": _award(row_names, summary, summary.top_award),
+        "rarest_award": None if summary.rarest_award is None else _award(row_names, summary, summary.rarest_award),
+        "strategy": _strategy(parts),
         **({} if meter is None else {"progressive": _progressive(names, paytable, meter, summary)}),
         "warnings": list(warnings),
-        "wins": [
-            _win((bonuses if win.on == "bonus" else names)[win.outcome], win, summary.deals) for win in summary.wins
-        ],
+        "wins": [_win(name, win, summary.deals) for name, win in zip(row_names, summary.wins, strict=True)],
+    }
+
+
+def _deck(deck: Deck) -> dict[str, Any]:
+    return {
+        "cards": deck.size,
+        "faces": list(deck.faces),
+        "suits": list(deck.suits),
+        "decks": deck.decks,
+        "jokers": deck.jokers,
+        "extra": list(deck.extra),
+    }
+
+
+def _strategy(parts: Iterable[tuple[int, str]]) -> dict[str, Any]:
+    """What the figures rest on: the strategy table, by the content digests of its parts, one per line."""
+    rows = count = 0
+    digest = hashlib.sha256()
+    for more, content in parts:
+        rows, count = rows + more, count + 1
+        digest.update(f"{content}\n".encode())
+    basis = "exact optimal play: for every deal a hold of the greatest expected win"
+    return {"basis": basis, "rows": str(rows), "parts": count, "digest": digest.hexdigest()}
+
+
+def _award(names: Sequence[str], summary: Summary, award: Award) -> dict[str, Any]:
+    return {
+        "wins": [{"name": names[row], "on": summary.wins[row].on} for row in award.wins],
+        "pays": str(award.pays),
+        "combinations": str(award.combinations),
+        **exact("probability", award.probability),
+        **exact("one_in", award.one_in),
     }
 
 
@@ -80,7 +126,7 @@ def _figures(summary: Summary) -> dict[str, Any]:
     figures["skewness_decimal"] = summary.skewness
     figures |= exact("excess_kurtosis", summary.excess_kurtosis)
     figures["volatility_index_decimal"] = {str(percent): value for percent, value in summary.volatility}
-    figures["break_even_games"] = None if summary.break_even_games is None else str(summary.break_even_games)
+    figures |= exact("break_even_games", summary.break_even_games)
     figures["bands"] = [
         {"confidence_percent": band.confidence, "games": band.games, "low": band.low, "high": band.high}
         for band in summary.bands

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluator.symmetry import ProofError
 from pipeline.certificate import Certificate, certificate, wins_table
-from pipeline.check_table import UNREADABLE, read_table
+from pipeline.check_table import UNREADABLE, Part, read_table, total
 from pipeline.findings import Findings
 from pipeline.manifest import content_digest
 from pipeline.plan import Plan
@@ -18,10 +18,13 @@ FROM_SURVEY = ("warnings", "progressive")
 
 
 def check_certificate(
-    said: str, plan: Plan, number: int, table: int, outcome: Any, found: Certificate, findings: Findings
-) -> None:
-    """The certificate against the one that the sums of its strategy table make, key by key."""
-    path = f"{plan.entries[number].folders[table]}/certificate.json"
+    manifest: Mapping[str, Any], plan: Plan, number: int, table: int, parts: Sequence[Part], found: Certificate,
+    findings: Findings,
+) -> None:  # fmt: skip
+    """The certificate against the one that the parts of its strategy table make, key by key."""
+    entry = plan.entries[number]
+    path, said = f"{entry.folders[table]}/certificate.json", str(manifest.get("identity", ""))
+    outcome = total(parts, entry.paytables[table])
     findings.differ("certificate", path, "identity of the run", said, found.get("identity"))
     if outcome is None:
         findings.add(
@@ -29,7 +32,8 @@ def check_certificate(
         )
         return
     try:
-        made = certificate(plan, number, table, outcome, ())
+        rows = [(part.rows, part.content) for part in parts]
+        made = certificate(plan, number, table, outcome, (), parts=rows) | {"software": manifest.get("software")}
     except (ProofError, ArithmeticError, ValueError) as problem:
         findings.add("totals", path, f"the sums of its strategy table: {problem}")
         return

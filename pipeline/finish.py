@@ -21,7 +21,9 @@ def finish(out: Path, plan: Plan, gathered: Gathered, surveys: Sequence[Survey])
     for number, (entry, shown) in enumerate(zip(plan.entries, surveys, strict=True)):
         for table, folder in enumerate(entry.folders):
             outcome = gathered.outcome(number, table)
-            content = certificate(plan, number, table, outcome, shown.warnings[table], shown.meters[table])
+            said = (gathered.digests(number, table, part) for part in range(plan.parts(number)))
+            parts = ((digests.rows, digests.content) for digests in said)
+            content = certificate(plan, number, table, outcome, shown.warnings[table], shown.meters[table], parts)
             wins = wins_table(content)
             write_whole(out / folder / "wins.parquet", parquet_bytes(wins, {}))
             write_whole(out / folder / "certificate.json", pretty_text(content).encode())

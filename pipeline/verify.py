@@ -14,7 +14,7 @@ from typing import Any
 from evaluator.rules import Faults
 from pipeline.attest import check_attestations, public_key
 from pipeline.check_certificate import check_certificate, check_wins
-from pipeline.check_table import UNREADABLE, check_table, total
+from pipeline.check_table import UNREADABLE, check_table
 from pipeline.faults import ConfigError
 from pipeline.findings import Findings, Verification
 from pipeline.manifest import FORMAT, canonical_text, identity, pretty_text, software
@@ -240,7 +240,7 @@ def _check_tables(
             if content is None:
                 continue
             others.append(str(content.get("identity")))
-            check_certificate(said, plan, number, table, total(parts, entry.paytables[table]), content, findings)
+            check_certificate(manifest, plan, number, table, parts, content, findings)
             wins = check_wins(run, f"{folder}/wins.parquet", content, findings)
             listed.append({"path": f"{folder}/wins.parquet", "rows": len(content.get("wins", [])), "content": wins})
     if others and len(set(others)) == 1 and others[0] != said:

@@ -24,6 +24,7 @@ RECORDS = [
     if record["id"] not in SPECIAL  # see test_golden_special.py
 ]
 HANDS = json.loads((GOLDEN / "hands.json").read_text(encoding="utf-8"))
+PAR_SHEETS = json.loads((GOLDEN / "par-sheet.json").read_text(encoding="utf-8"))
 HOMES = json.loads((GOLDEN / "paytables.json").read_text(encoding="utf-8"))
 
 LOWEST = "lowest-mask"
@@ -333,3 +334,21 @@ def test_hand_that_is_refused(entry):
 def test_payback_in_place_of_a_hand(certificates, entry):
     payback = Fraction(certificates[TABLES_OF_HANDS[entry["game"]]]["payback"])
     assert abs(payback - Fraction(entry["payback_decimal"])) <= last_place(entry["payback_decimal"])
+
+
+@pytest.mark.parametrize("record", PAR_SHEETS, ids=lambda record: f"{record['game']} {record['paytable']}")
+def test_figures_of_a_par_sheet(record, certificates):
+    found = certificates[record["game"], record["paytable"]]
+
+    def agrees(printed, exact):
+        return abs(Fraction(exact) - Fraction(printed)) <= last_place(printed) / 2
+
+    assert agrees(record["variance"], found["variance"])
+    assert found["payback_decimal"].startswith(record["payback"])
+    assert agrees(record["standard_deviation"], found["standard_deviation_decimal"])
+    for level, printed in record["volatility_index"].items():
+        assert agrees(printed, found["volatility_index_decimal"][level])
+    bands = {str(band["games"]): band for band in found["bands"] if band["confidence_percent"] == 90}
+    for games, (low, high) in record["bands_90_percent"].items():
+        assert agrees(low, Fraction(bands[games]["low"]) * 100)
+        assert agrees(high, Fraction(bands[games]["high"]) * 100)

@@ -81,3 +81,36 @@ def test_nothing_is_ever_paid():
 def test_sums_that_cannot_be_are_refused(change, message):
     with pytest.raises(ProofError, match=message):
         summarise(replace(coin(5), **change), DECK, DOUBLE_OR_NOTHING)
+
+
+def outcome_of(*combinations, lines=None):
+    """So many combinations of each line, the last of the draw nothing; deals and squares are left out of it."""
+    per_line = combinations[:lines]
+    return replace(
+        coin(0), combinations=combinations, combinations_min=per_line, combinations_max=per_line,
+        deal_combinations=(0,) * (len(combinations) - 1) + (252,),
+    )  # fmt: skip
+
+
+def summary_of(pays, combinations):
+    pays = tuple(map(Fraction, pays))
+    outcome = outcome_of(*combinations)
+    squares = sum(n * int(pay) ** 2 for n, pay in zip(combinations, pays, strict=True))
+    hits = sum(n for n, pay in zip(combinations, pays, strict=True) if pay)
+    ranges = {"hits": hits, "hits_min": hits, "hits_max": hits}
+    ranges |= {"squares": squares, "squares_min": squares, "squares_max": squares}
+    return summarise(replace(outcome, **ranges), DECK, Paytable("some", 1, pays))
+
+
+def test_the_highest_award_has_all_rows_that_pay_it():
+    summary = summary_of([9, 2, 9, 0], [3, 1, 4, CYCLE - 8])
+    assert (summary.top_award.wins, summary.top_award.pays, summary.top_award.combinations) == ((0, 2), 9, 7)
+    assert (summary.top_award.probability, summary.top_award.one_in) == (Fraction(7, CYCLE), Fraction(CYCLE, 7))
+    assert (summary.rarest_award.wins, summary.rarest_award.combinations) == ((1,), 1)
+
+
+def test_an_award_that_never_comes():
+    summary = summary_of([9, 2, 0], [0, 5, CYCLE - 5])
+    assert (summary.top_award.wins, summary.top_award.one_in) == ((0,), None)
+    assert summary.rarest_award.wins == (1,)
+    assert summary_of([0, 0], [5, CYCLE - 5]).rarest_award is None

@@ -81,8 +81,10 @@ def rewrite(run, number, table):
         old_sums = read_outcome(json.loads(content.schema.metadata[RECEIPT])["outcome"])
         write_part(run, manifest["identity"], part.path, content, shifted(old_sums, part.outcome), "")
     parts = check_table(run, manifest["identity"], plan, number, table, Findings())
-    content = certificate(plan, number, table, total(parts, plan.entries[number].paytables[table]), old["warnings"])
-    content["identity"] = manifest["identity"]
+    rows = [(part.rows, part.content) for part in parts]
+    outcome = total(parts, plan.entries[number].paytables[table])
+    content = certificate(plan, number, table, outcome, old["warnings"], parts=rows)
+    content |= {"identity": manifest["identity"], "software": manifest["software"]}
     path.write_text(pretty_text(content))
     (run / folder / "wins.parquet").write_bytes(parquet_bytes(wins_table(content), {}))
     write_manifest(run, manifest)
