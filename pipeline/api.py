@@ -21,6 +21,7 @@ from evaluator.symmetry import TooManyClasses, locate
 from pipeline.config import Game, formula_faults, load_game
 from pipeline.execute import Executor, Serial
 from pipeline.faults import ConfigError, Fault, slug
+from pipeline.location import Location, Remote, location
 from pipeline.plan import ROWS_PER_PART
 from pipeline.run import Run, make_plan
 from pipeline.run import certify as carry_out
@@ -59,7 +60,7 @@ def choose_paytables(game: Game, names: Sequence[str] = ()) -> Game:
 
 def certify(
     games: Iterable[Game | str | Path],
-    out: str | Path,
+    out: str | Location,
     *,
     paytables: Sequence[str] = (),
     tie_break: str = "lowest-mask",
@@ -83,7 +84,7 @@ def certify(
     loaded = [game if isinstance(game, Game) else load_game(game) for game in games]
     chosen = [choose_paytables(game, paytables) for game in loaded]
     plan = make_plan(chosen, tie_break, rows_per_part, all_holds)
-    return carry_out(chosen, Path(out), executor, plan, resume)
+    return carry_out(chosen, location(out), executor, plan, resume)
 
 
 @dataclass(frozen=True)
@@ -179,14 +180,16 @@ def one_paytable(game: Game, name: str | None) -> Paytable:
     return found[0]
 
 
-def read_strategy(run: str | Path, game: str, paytable: str) -> pd.DataFrame:
+def read_strategy(run: str | Location, game: str, paytable: str) -> pd.DataFrame:
     """The strategy table of a paytable in a run directory; names or folder names will do.
 
     The same as ``pd.read_parquet("RUN/jacks-or-better/9-6/strategy")``.
     """
     import pandas as pd
 
-    return pd.read_parquet(Path(run) / slug(game) / slug(paytable) / "strategy")
+    folder = location(run) / slug(game) / slug(paytable) / "strategy"
+    system, path = folder.filesystem() if isinstance(folder, Remote) else (None, folder)
+    return pd.read_parquet(path, filesystem=system)
 
 
 def look_up(game: Game, strategy: pd.DataFrame, deals: Sequence[str]) -> pd.DataFrame:

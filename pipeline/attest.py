@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import ConfigError, Fault
 from pipeline.findings import Findings
+from pipeline.location import Location, tree, write_whole
 from pipeline.manifest import pretty_text
 from pipeline.open_run import open_run
-from pipeline.store import SUMS, file_digest, read_sums, write_whole
+from pipeline.store import SUMS, file_digest, read_sums
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -44,7 +45,7 @@ def encode(body: bytes, kind: str = PAYLOAD) -> bytes:
     return b"DSSEv1 %d %s %d %s" % (len(kind.encode()), kind.encode(), len(body), body)
 
 
-def statement(run: Path) -> dict[str, Any]:
+def statement(run: Location) -> dict[str, Any]:
     """What is stated about a run: its files by digest, its identity, and each certificate's payback."""
     manifest, _, places = open_run(run)
     digests = {**read_sums(run), SUMS: file_digest(run / SUMS)}
@@ -71,12 +72,12 @@ def statement(run: Path) -> dict[str, Any]:
     }
 
 
-def sign(run: Path, key_file: Path, password: bytes | None = None) -> str:
+def sign(run: Location, key_file: Path, password: bytes | None = None) -> str:
     """Add a signature to the run's envelope, which is made where there is none; returns the key's identity.
 
     A signature of the same key is replaced. The envelope of another statement, for the run has changed, is refused.
     """
-    if run.resolve() in key_file.resolve().parents:
+    if isinstance(run, Path) and run.resolve() in key_file.resolve().parents:
         raise ConfigError([Fault(str(key_file), "", "a private key must not be in the run directory")])
     key = _private(key_file, password)
     body = pretty_text(statement(run)).encode()
@@ -136,17 +137,17 @@ def _cryptography() -> tuple[type[Ed25519PrivateKey], type[Ed25519PublicKey], An
 
 
 def check_attestations(
-    run: Path, digests: dict[str, str], keys: Sequence[Ed25519PublicKey], findings: Findings, notes: list[str]
+    run: Location, digests: dict[str, str], keys: Sequence[Ed25519PublicKey], findings: Findings, notes: list[str]
 ) -> None:
     """The envelope of a run against the digests of its files, and a signature by every key that is asked for.
 
     digests: of the files that SHA256SUMS lists. Without keys only what is stated is checked, not who signed it.
     """
-    folder = run / FOLDER
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-        if path.is_file() and path != run / ENVELOPE:
-            findings.add("unexpected", path.relative_to(run).as_posix(), "is no attestation of autohold")
-    if not (run / ENVELOPE).is_file():
+    there = [f"{FOLDER}/{name}" for name in tree(run / FOLDER)]
+    for name in there:
+        if name != ENVELOPE:
+            findings.add("unexpected", name, "is no attestation of autohold")
+    if ENVELOPE not in there:
         for key in keys:
             findings.add("signature", ENVELOPE, "is missing", f"a signature by {key_identity(key)}")
         return
@@ -165,7 +166,7 @@ def check_attestations(
             findings.add("signature", ENVELOPE, f"the signature by {name} does not check")
 
 
-def _read_envelope(path: Path, findings: Findings) -> tuple[bytes, dict[str, bytes]] | None:
+def _read_envelope(path: Location, findings: Findings) -> tuple[bytes, dict[str, bytes]] | None:
     """The statement's bytes and key identity -> signature."""
     try:
         text = path.read_bytes().decode("utf-8")
@@ -187,7 +188,7 @@ def _read_envelope(path: Path, findings: Findings) -> tuple[bytes, dict[str, byt
     return body, signatures
 
 
-def _check_statement(run: Path, body: bytes, digests: dict[str, str], findings: Findings) -> None:
+def _check_statement(run: Location, body: bytes, digests: dict[str, str], findings: Findings) -> None:
     """Whether the statement is about the files that are there."""
     try:
         said = json.loads(body)

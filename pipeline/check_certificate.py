@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from evaluator.symmetry import ProofError
 from pipeline.certificate import Certificate, certificate, wins_table
 from pipeline.check_table import UNREADABLE, Part, read_table, total
 from pipeline.findings import Findings
+from pipeline.location import Location
 from pipeline.manifest import content_digest
 from pipeline.plan import Plan
 
@@ -60,7 +60,7 @@ def compare_certificates(
             findings.add(kind, path, key, mine, theirs)
 
 
-def check_wins(run: Path, path: str, content: Certificate, findings: Findings) -> str:
+def check_wins(run: Location, path: str, content: Certificate, findings: Findings) -> str:
     """wins.parquet against its certificate; returns the content digest that it has."""
     found = read_table(run / path, path, findings)
     if found is None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from evaluator.payback import Outcome, line_units
 from evaluator.rules import Paytable
 from pipeline.faults import slug
 from pipeline.findings import Findings
+from pipeline.location import Location
 from pipeline.manifest import content_digest, number_bytes
 from pipeline.plan import Entry, Plan, part_path
 from pipeline.store import RECEIPT, read_outcome
@@ -53,7 +53,7 @@ def numbers(table: pa.Table, name: str) -> NDArray[Any]:
     return np.frombuffer(number_bytes(column), np.dtype(column.type.to_pandas_dtype()))
 
 
-def read_table(path: Path, place: str, findings: Findings) -> pa.Table | None:
+def read_table(path: Location, place: str, findings: Findings) -> pa.Table | None:
     """A Parquet file, whole; None with a finding where it cannot be read."""
     try:
         content = path.read_bytes()
@@ -69,7 +69,7 @@ def read_table(path: Path, place: str, findings: Findings) -> pa.Table | None:
     return table
 
 
-def check_table(run: Path, identity: str, plan: Plan, number: int, table: int, findings: Findings) -> list[Part]:
+def check_table(run: Location, identity: str, plan: Plan, number: int, table: int, findings: Findings) -> list[Part]:
     """All parts of a strategy table; findings are added as they come."""
     entry, paytable = plan.entries[number], plan.entries[number].paytables[table]
     folder = entry.folders[table]

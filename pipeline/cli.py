@@ -81,8 +81,8 @@ def _explain(problem: Exception) -> tuple[int, str]:
     from evaluator.rules import Faults
     from evaluator.symmetry import TooManyClasses
     from pipeline.faults import ConfigError
+    from pipeline.lock import InUse
     from pipeline.run import Altered, Incomplete, Refused
-    from pipeline.store import InUse
 
     if isinstance(problem, (ConfigError, CardError, Refused, Faults, TooManyClasses)):
         return WRONG, str(problem)

@@ -21,6 +21,21 @@ DONE, NO, WRONG, INTERNAL, IO, LATER = 0, 1, 2, 70, 74, 75
 """exit codes"""
 GAME = click.Path(dir_okay=False, path_type=Path)
 """a game file as an argument; whether it is there is the reader's to say"""
+
+
+class RunLocation(click.ParamType[Any]):
+    """A run directory: a path, or a place in an object store like ``s3://bucket/run``."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Its location; raises `ConfigError` where the object store cannot be used."""
+        from pipeline.location import location
+
+        return location(value)
+
+
+RUN = RunLocation()
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 

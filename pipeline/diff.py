@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evaluator.play import play
 from pipeline.certificate import exact
+from pipeline.location import Location
 from pipeline.open_run import Place, open_run
 from pipeline.plan import describe_paytable
 from pipeline.strategy import NOTHING
@@ -22,7 +22,7 @@ WORST = 10
 Places = tuple[Place, ...]
 
 
-def compare_runs(before: Path, after: Path) -> dict[str, Any]:
+def compare_runs(before: Location, after: Location) -> dict[str, Any]:
     """The differences of two runs as plain values; empty lists where there are none.
 
     Paytables are paired by their folder; where a game has one more on either side, these two are a pair as well.

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from textwrap import indent
 
 from pipeline.certificate import Certificate, certificate, wins_table
 from pipeline.gather import Gathered
+from pipeline.location import Location, sweep, write_whole
 from pipeline.manifest import content_digest, pretty_text
 from pipeline.plan import Plan, part_number, part_path, run_files
-from pipeline.store import MANIFEST, PLAN, SUMS, file_digest, parquet_bytes, sums_line, sweep, write_whole
+from pipeline.store import MANIFEST, PLAN, SUMS, file_digest, parquet_bytes, sums_line
 from pipeline.tasks import Survey
 
 
-def finish(out: Path, plan: Plan, gathered: Gathered, surveys: Sequence[Survey]) -> tuple[Certificate, ...]:
+def finish(out: Location, plan: Plan, gathered: Gathered, surveys: Sequence[Survey]) -> tuple[Certificate, ...]:
     """Write certificates and wins from the receipts of all parts, then the manifest and the sums."""
     contents: list[Certificate] = []
     wins_of: dict[str, tuple[int, str]] = {}
@@ -57,7 +57,7 @@ def _listed(plan: Plan, gathered: Gathered, wins_of: Mapping[str, tuple[int, str
             yield f"{folder}/wins.parquet", *wins_of[folder]
 
 
-def _sums(out: Path, plan: Plan, gathered: Gathered) -> Iterator[str]:
+def _sums(out: Location, plan: Plan, gathered: Gathered) -> Iterator[str]:
     """The text of SHA256SUMS, line by line; the digests of parts are those of their receipts."""
     places = {
         folder: (number, table)

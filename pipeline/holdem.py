@@ -17,7 +17,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache, partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,8 @@ from evaluator.holdem.tables import Street, canonical_boards, rows_of
 from pipeline.execute import Executor, Failure
 from pipeline.faults import ConfigError, Fault
 from pipeline.holdem_rows import Sums, arrow_table, check_sums, plain_sums, read_sums, summary, sums_of
+from pipeline.location import Location, sweep, tree, write_whole
+from pipeline.lock import Claim, claim, refuse_if_claimed
 from pipeline.manifest import FORMAT, canonical_text, identity, pretty_text, software
 from pipeline.run import Altered, Incomplete, Progress, Refused, circumstances, state
 from pipeline.store import (
@@ -36,14 +37,11 @@ from pipeline.store import (
     SUMS,
     There,
     append_log,
-    claim,
     file_digest,
     listed_files,
     read_table,
     sums_text,
-    sweep,
     write_table,
-    write_whole,
     wrong_files,
 )
 
@@ -138,7 +136,7 @@ class Receipt(NamedTuple):
 class Table:
     """A complete run directory with a table."""
 
-    path: Path
+    path: Location
     identity: str
     summary: dict[str, Any]
     computed: bool
@@ -155,7 +153,7 @@ def _boards(street: Street) -> NDArray[np.uint8]:
     return canonical_boards(street)
 
 
-def make_part(run: Path, plan_identity: str, plan: TablePlan, part: int) -> Receipt:
+def make_part(run: Location, plan_identity: str, plan: TablePlan, part: int) -> Receipt:
     """Make a part that is not on disk, sound and of this run; another is left as it is. This is what a worker does."""
     if plan.identity != plan_identity:
         message = f"expected the plan {plan_identity}, found {plan.identity}: a worker has other software"
@@ -167,7 +165,8 @@ def make_part(run: Path, plan_identity: str, plan: TablePlan, part: int) -> Rece
     start, stop = plan.block(part)
     rows = rows_of(plan.street, _boards(plan.street)[start:stop])
     sums = sums_of(plan.street, rows)
-    content, sha256 = write_table(run, plan_identity, path, arrow_table(plan.street, rows), plain_sums(sums))
+    table = arrow_table(plan.street, rows)
+    content, sha256 = write_table(run, plan_identity, path, table, plain_sums(sums), there.found)
     return Receipt(path, content, sums, sha256, there.found)
 
 
@@ -176,7 +175,7 @@ def make_part(run: Path, plan_identity: str, plan: TablePlan, part: int) -> Rece
 
 def make_table(
     plan: TablePlan,
-    out: Path,
+    out: Location,
     executor: Callable[[], AbstractContextManager[Executor]],
     resume: bool = False,
     progress: Progress = lambda done, total: None,
@@ -188,23 +187,29 @@ def make_table(
     """
     found = state(out, plan)
     if found == "complete":
-        findings = wrong_files(out)
-        if findings:
-            raise Altered(f"{out} was complete and has changed since:\n    " + "\n    ".join(findings))
-        return Table(out, plan.identity, _read_summary(out, plan), False, {"sound": plan.parts})
+        return _open_complete(out, plan)
+    refuse_if_claimed(out)
     if found == "incomplete" and not resume:
-        done = sum((out / plan.path(part)).exists() for part in range(plan.parts))
+        done = len(tree(out).keys() & set(map(plan.path, range(plan.parts))))
         raise Refused(f"{out} holds an incomplete table, {done} of {plan.parts} parts; add --resume to go on")
-    with executor() as workers, claim(out):
-        return _carry_out(out, plan, workers, progress)
+    with executor() as workers, claim(out) as claimed:
+        if state(out, plan) == "complete":  # by another process, since the first look
+            return _open_complete(out, plan)
+        return _carry_out(out, plan, workers, claimed, progress)
 
 
-def _read_summary(out: Path, plan: TablePlan) -> dict[str, Any]:
+def _open_complete(out: Location, plan: TablePlan) -> Table:
+    if findings := wrong_files(out):
+        raise Altered(f"{out} was complete and has changed since:\n    " + "\n    ".join(findings))
+    return Table(out, plan.identity, _read_summary(out, plan), False, {"sound": plan.parts})
+
+
+def _read_summary(out: Location, plan: TablePlan) -> dict[str, Any]:
     summary: dict[str, Any] = json.loads((out / plan.folder / SUMMARY).read_text(encoding="utf-8"))
     return summary
 
 
-def _carry_out(out: Path, plan: TablePlan, workers: Executor, progress: Progress) -> Table:
+def _carry_out(out: Location, plan: TablePlan, workers: Executor, claimed: Claim, progress: Progress) -> Table:
     began, clock = datetime.now(UTC), time.monotonic()
     sweep(out)
     if not (out / PLAN).exists():
@@ -228,16 +233,18 @@ def _carry_out(out: Path, plan: TablePlan, workers: Executor, progress: Progress
     if failures:
         append_log(out, [{"event": "stopped", "failures": failures}])
         raise Incomplete(f"{len(receipts)} of {plan.parts} parts are done; not made:\n    " + "\n    ".join(failures))
+    claimed.check()
     summary = _finish(out, plan, [receipts[part] for part in range(plan.parts)])
     kinds = ["damaged" if receipt in damaged else receipt.found for receipt in receipts.values()]
     parts: dict[str, int] = {kind: kinds.count(kind) for kind in ("missing", "sound", "damaged") if kind in kinds}
     seconds = round(time.monotonic() - clock, 3)
     append_log(out, [{"event": "done", "time": datetime.now(UTC).isoformat(), "seconds": seconds, "parts": parts}])
+    claimed.check()
     write_whole(out / SUCCESS, b"")
     return Table(out, plan.identity, summary, True, parts)
 
 
-def _finish(out: Path, plan: TablePlan, receipts: list[Receipt]) -> dict[str, Any]:
+def _finish(out: Location, plan: TablePlan, receipts: list[Receipt]) -> dict[str, Any]:
     """Summary, manifest and sums from the receipts."""
     sums = receipts[0].sums
     for receipt in receipts[1:]:
@@ -249,7 +256,7 @@ def _finish(out: Path, plan: TablePlan, receipts: list[Receipt]) -> dict[str, An
     manifest = {"identity": plan.identity, **plan.description, "parts": listed}
     write_whole(out / MANIFEST, pretty_text(manifest).encode())
     known = {receipt.path: receipt.sha256 for receipt in receipts}
-    digests = {name: known.get(name) or file_digest(out / name) for name in listed_files(out)}
+    digests = {name: known.get(name) or file_digest(out / name) for name, _ in listed_files(out)}
     write_whole(out / SUMS, sums_text(digests).encode())
     (out / PLAN).unlink(missing_ok=True)
     sweep(out)

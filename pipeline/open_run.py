@@ -16,6 +16,7 @@ from evaluator.rules import Paytable
 from pipeline.certificate import Certificate
 from pipeline.check_table import UNREADABLE, numbers
 from pipeline.faults import ConfigError, Fault
+from pipeline.location import Location, each
 from pipeline.manifest import canonical_text
 from pipeline.plan import Entry, Plan, part_path, read_plan
 from pipeline.store import MANIFEST
@@ -25,7 +26,7 @@ from pipeline.store import MANIFEST
 class Place:
     """One paytable of a run."""
 
-    run: Path
+    run: Location
     """the run directory"""
     entry: Entry
     """its game"""
@@ -51,15 +52,20 @@ class Place:
 
     def strategy(self, *columns: str) -> pa.Table:
         """Its strategy table, or some columns of it."""
-        paths = [self.run / part_path(self.folder, part) for part in range(self.parts)]
-        return pa.concat_tables([pq.ParquetFile(path).read(list(columns) or None) for path in paths])
+        paths = [part_path(self.folder, part) for part in range(self.parts)]
+
+        def read(path: Location) -> pa.Table:
+            source = path if isinstance(path, Path) else pa.BufferReader(path.read_bytes())
+            return pq.ParquetFile(source).read(list(columns) or None)
+
+        return pa.concat_tables(each(self.run, read, paths))
 
     def holds(self) -> NDArray[np.uint8]:
         """(rows,): the chosen masks."""
         return numbers(self.strategy("hold"), "hold")
 
 
-def open_run(run: Path) -> tuple[dict[str, Any], Plan, tuple[Place, ...]]:
+def open_run(run: Location) -> tuple[dict[str, Any], Plan, tuple[Place, ...]]:
     """The manifest of a run, its plan, and its paytables; raises `ConfigError` where it is no run that can be read."""
     try:
         manifest = json.loads((run / MANIFEST).read_text(encoding="utf-8"))

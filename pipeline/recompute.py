@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +13,13 @@ from pipeline.certificate import certificate
 from pipeline.check_certificate import compare_certificates
 from pipeline.check_table import UNREADABLE
 from pipeline.findings import Findings
+from pipeline.location import Location
 from pipeline.manifest import content_digest
 from pipeline.plan import Plan, part_path
 from pipeline.tasks import compute_part, survey
 
 
-def check_again(run: Path, identity: str, plan: Plan, number: int, findings: Findings) -> int:
+def check_again(run: Location, identity: str, plan: Plan, number: int, findings: Findings) -> int:
     """Compute all parts and certificates of an entry again; returns how many parts that were."""
     entry = plan.entries[number]
     shown = survey(entry)
@@ -47,7 +47,7 @@ def check_again(run: Path, identity: str, plan: Plan, number: int, findings: Fin
     return plan.parts(number) * len(entry.paytables)
 
 
-def _compare(run: Path, path: str, made: pa.Table, expected: str, findings: Findings) -> None:
+def _compare(run: Location, path: str, made: pa.Table, expected: str, findings: Findings) -> None:
     """Content digests; where they differ, the columns, and the first row of each."""
     try:
         found = pq.ParquetFile(pa.BufferReader((run / path).read_bytes())).read()

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,19 +23,16 @@ from pipeline.execute import Executor, Failure
 from pipeline.faults import ConfigError, Fault, slug
 from pipeline.finish import finish
 from pipeline.gather import Gathered
+from pipeline.location import TEMPORARY, Location, children, sweep, walk, write_whole
+from pipeline.lock import LOCK, Claim, InUse, claim, refuse_if_claimed
 from pipeline.manifest import identity, software
 from pipeline.plan import Entry, Plan, Task, count_parts, part_number, part_path, run_files, tasks
 from pipeline.store import (
-    LOCK,
     MANIFEST,
     PLAN,
     SUCCESS,
-    TEMPORARY,
     append_log,
-    claim,
     listed_files,
-    sweep,
-    write_whole,
     wrong_files,
 )
 from pipeline.tasks import Survey, run_task, survey
@@ -71,7 +67,7 @@ class Altered(RuntimeError):
 class Run:
     """A complete run directory."""
 
-    path: Path
+    path: Location
     """where it is"""
     identity: str
     """equal identities mean equal bytes"""
@@ -97,15 +93,19 @@ def _entry(game: Game) -> Entry:
     return Entry(game.name, game.rules, game.paytables, sources, plan_rows(program), ordered)
 
 
-def state(run: Path, plan: Identified) -> str:
+def state(run: Location, plan: Identified) -> str:
     """What a run directory is to a plan: new, incomplete or complete. Raises `Refused` where it is something else."""
-    if not run.exists() or (run.is_dir() and all(_leftover(path) for path in run.iterdir())):
+    try:
+        names = [name for name in children(run) if name != LOCK and not name.startswith(TEMPORARY)]
+    except NotADirectoryError:
+        if not run.exists():
+            raise  # something above it is a file
+        raise Refused(f"{run} is a file; expected a directory, or a path where one can be made") from None
+    if not names:  # or what a run leaves behind that was stopped before it wrote its plan
         return "new"
-    if not run.is_dir():
-        raise Refused(f"{run} is a file; expected a directory, or a path where one can be made")
-    complete = (run / SUCCESS).exists()
+    complete = SUCCESS in names
     # A run that is stopped just before it is marked complete has its manifest already, and its plan no longer.
-    planned = not complete and (run / PLAN).exists()
+    planned = not complete and PLAN in names
     described = run / PLAN if planned else run / MANIFEST
     try:
         data = json.loads(described.read_text(encoding="utf-8"))
@@ -120,14 +120,9 @@ def state(run: Path, plan: Identified) -> str:
     return "complete" if complete else "incomplete"
 
 
-def _leftover(path: Path) -> bool:
-    """Whether a file is what a run leaves behind that was stopped before it wrote its plan."""
-    return path.name == LOCK or path.name.startswith(TEMPORARY)
-
-
 def certify(
     games: Sequence[Game],
-    out: Path,
+    out: Location,
     executor: Callable[[], Any],
     plan: Plan,
     resume: bool = False,
@@ -144,9 +139,10 @@ def certify(
     found = state(out, plan)
     if found == "complete":
         return _open_complete(out, plan)
+    refuse_if_claimed(out)
     if found == "incomplete" and not resume:
-        paths = (path for path in run_files(plan) if "/strategy/" in path)
-        done = sum((out / path).exists() for path in paths)
+        parts = _parts(plan)
+        done = sum("/strategy/" in path and _ours(path, parts) for path, _ in walk(out))
         raise Refused(
             f"{out} holds an incomplete run of this plan, {done} of {count_parts(plan)} parts; add --resume to go on"
         )
@@ -155,11 +151,13 @@ def certify(
         stages.end("connect")
         surveys = _survey(games, plan, workers, report)
         stages.end("survey")
-        with claim(out):
-            return _carry_out(out, plan, workers, surveys, stages, report)
+        with claim(out) as claimed:
+            if state(out, plan) == "complete":  # by another process, since the first look
+                return _open_complete(out, plan)
+            return _carry_out(out, plan, workers, surveys, claimed, stages, report)
 
 
-def _open_complete(out: Path, plan: Plan) -> Run:
+def _open_complete(out: Location, plan: Plan) -> Run:
     folders = [folder for entry in plan.entries for folder in entry.folders]
     findings = wrong_files(out, run_files(plan)) + [f"{path}: is no part of this run" for path in _strays(out, plan)]
     if findings:
@@ -168,20 +166,26 @@ def _open_complete(out: Path, plan: Plan) -> Run:
     return Run(out, plan.identity, contents, False, {"sound": count_parts(plan)})
 
 
-def _strays(out: Path, plan: Plan) -> list[str]:
+def _strays(out: Location, plan: Plan) -> list[str]:
     """Parquet files that the plan does not make; who reads a strategy folder would read them too."""
-    parts = {folder: plan.parts(number) for number, entry in enumerate(plan.entries) for folder in entry.folders}
+    parts = _parts(plan)
+    return sorted(path for path, _ in listed_files(out) if path.endswith(".parquet") and not _ours(path, parts))
 
-    def ours(path: str) -> bool:
-        folder, _, name = path.rpartition("/")
-        if folder in parts:
-            return name == "wins.parquet"
-        with suppress(ValueError):
-            folder, part = part_number(path)
-            return folder in parts and part < parts[folder] and path == part_path(folder, part)
-        return False
 
-    return sorted(path for path in listed_files(out) if path.endswith(".parquet") and not ours(path))
+def _parts(plan: Plan) -> dict[str, int]:
+    """Folder of a paytable -> parts of its strategy table."""
+    return {folder: plan.parts(number) for number, entry in enumerate(plan.entries) for folder in entry.folders}
+
+
+def _ours(path: str, parts: Mapping[str, int]) -> bool:
+    """Whether a plan with these parts makes a Parquet file of that path."""
+    folder, _, name = path.rpartition("/")
+    if folder in parts:
+        return name == "wins.parquet"
+    with suppress(ValueError):
+        folder, part = part_number(path)
+        return folder in parts and part < parts[folder] and path == part_path(folder, part)
+    return False
 
 
 def _survey(games: Sequence[Game], plan: Plan, workers: Executor, report: Report) -> list[Survey]:
@@ -214,8 +218,9 @@ def _key(what: str, plan: Plan, number: int, part: int = 0) -> str:
 
 
 def _carry_out(
-    out: Path, plan: Plan, workers: Executor, surveys: Sequence[Survey], stages: Stages, watch: Report
-) -> Run:
+    out: Location, plan: Plan, workers: Executor, surveys: Sequence[Survey], claimed: Claim, stages: Stages,
+    watch: Report,
+) -> Run:  # fmt: skip
     report = tell(lambda happened: append_log(out, [happened]), watch)
     sweep(out)
     if strays := _strays(out, plan):
@@ -227,8 +232,12 @@ def _carry_out(
     try:
         _make_parts(out, plan, workers, gathered, report, watch)
         stages.end("parts")
+        claimed.check()
         contents = finish(out, plan, gathered, surveys)
         stages.end("certificates")
+        claimed.check()
+    except InUse:
+        raise  # the log is another one's now
     except BaseException as problem:
         reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         with suppress(OSError):
@@ -240,7 +249,9 @@ def _carry_out(
     return Run(out, plan.identity, contents, True, parts)
 
 
-def _make_parts(out: Path, plan: Plan, workers: Executor, gathered: Gathered, report: Report, watch: Report) -> None:
+def _make_parts(
+    out: Location, plan: Plan, workers: Executor, gathered: Gathered, report: Report, watch: Report
+) -> None:
     """Have all tasks done; raises `Incomplete` where some could not be."""
     chosen = tasks(plan, 2 * workers.workers if workers.workers > 1 else 1)
     keys = [_key("certify", plan, task.entry, task.start) for task in chosen]

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from evaluator.rules import Paytable, Program, compile_rules
 from pipeline.check_table import UNREADABLE
 from pipeline.faults import slug
 from pipeline.findings import Findings
+from pipeline.location import Location
 from pipeline.plan import Plan, part_path
 from pipeline.strategy import NOTHING
 
@@ -54,7 +54,7 @@ class _Row:
     """column -> value"""
 
 
-def check_sample(run: Path, plan: Plan, number: int, size: int, seed: int, findings: Findings) -> int:
+def check_sample(run: Location, plan: Plan, number: int, size: int, seed: int, findings: Findings) -> int:
     """Judge `size` rows of an entry under all its paytables, at most all of them; returns how many there were.
 
     The rows depend on nothing but `seed` and the number of rows; all paytables of a game get the same ones.
@@ -78,7 +78,7 @@ def check_sample(run: Path, plan: Plan, number: int, size: int, seed: int, findi
     return done
 
 
-def _draw(run: Path, paths: Sequence[str], size: int, rng: np.random.Generator) -> list[_Row]:
+def _draw(run: Location, paths: Sequence[str], size: int, rng: np.random.Generator) -> list[_Row]:
     """Some rows of a table, ascending; parts that cannot be read are left out, for they were found before."""
     tables: dict[str, pa.Table] = {}
     for path in paths:

@@ -22,6 +22,7 @@ from evaluator.random_play import Table, TooManyDeals, build_table, play_hands
 from evaluator.rules import Paytable
 from pipeline.execute import Executor, Failure
 from pipeline.faults import ConfigError, Fault
+from pipeline.location import Location
 from pipeline.open_run import Place, choose_place, open_run
 from pipeline.tasks import solved
 
@@ -36,7 +37,7 @@ CONFIDENCE, Z = "99%", 2.576
 class Job:
     """What a worker needs to know to play a partition."""
 
-    run: Path
+    run: Location
     """absolute"""
     folder: str
     """of the paytable"""
@@ -45,7 +46,7 @@ class Job:
 
 
 @lru_cache(maxsize=2)
-def _table(run: Path, folder: str) -> Table:
+def _table(run: Location, folder: str) -> Table:
     place = choose_place(open_run(run)[2], folder)
     try:
         return build_table(solved(place.entry.rules), place.paytable, place.holds())

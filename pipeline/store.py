@@ -1,30 +1,24 @@
-"""Files: written whole or not at all, Parquet with a receipt in the footer, sums that `sha256sum -c` checks."""
+"""What a run directory has: Parquet with a receipt in the footer, sums that `sha256sum -c` checks, a log."""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
-import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from itertools import tee
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evaluator.payback import Outcome
+from pipeline.location import Location, Remote, append, each, lines, walk, write_new, write_whole
 from pipeline.manifest import canonical_text, content_digest, number_bytes
 
 RECEIPT = b"autohold"
 """key of the receipt in the footer metadata of a part"""
-TEMPORARY = ".writing-"
-"""how the names of files begin that are not finished"""
-LOCK = ".lock"
-ABANDONED = 60
-"""seconds after which a lock without a holder was left by a process that died while it wrote it"""
 PLAN = ".plan.json"
 SUMS = "SHA256SUMS"
 MANIFEST = "manifest.json"
@@ -55,32 +49,6 @@ class Receipt:
         return self.found not in ("missing", "sound")
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that is there completely or not at all: temporary name, fsync, rename, fsync of the folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def sweep(run: Path) -> None:
-    """Remove what an interrupted writer left."""
-    for orphan in run.rglob(f"{TEMPORARY}*"):
-        orphan.unlink(missing_ok=True)
-
-
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
@@ -101,27 +69,45 @@ def parquet_bytes(table: pa.Table, metadata: Mapping[bytes, bytes]) -> bytes:
     return bytes(sink.getvalue())
 
 
-def write_part(run: Path, identity: str, path: str, table: pa.Table, outcome: Outcome, found: str) -> Receipt:
+def write_part(run: Location, identity: str, path: str, table: pa.Table, outcome: Outcome, found: str) -> Receipt:
     """Write one part of a strategy table with its receipt; returns the receipt."""
-    content, sha256 = write_table(run, identity, path, table, _outcome_values(outcome))
+    content, sha256 = write_table(run, identity, path, table, _outcome_values(outcome), found)
     return Receipt(path, table.num_rows, content, outcome, sha256, found)
 
 
-def read_part(run: Path, identity: str, path: str) -> Receipt:
+def read_part(run: Location, identity: str, path: str) -> Receipt:
     """The receipt of a part that is there, of this run and undamaged; else one whose `found` says what is wrong."""
     there = read_table(run, identity, path, read_outcome)
     outcome = Outcome.zero(0) if there.sums is None else there.sums
     return Receipt(path, there.rows, there.content, outcome, there.sha256, there.found)
 
 
-def write_table(run: Path, identity: str, path: str, table: pa.Table, sums: Mapping[str, Any]) -> tuple[str, str]:
-    """Write a table with a receipt that has these sums over its rows; returns its content digest and its SHA-256."""
+def write_table(
+    run: Location, identity: str, path: str, table: pa.Table, sums: Mapping[str, Any], found: str = "missing"
+) -> tuple[str, str]:
+    """Write a table with a receipt that has these sums over its rows; returns its content digest and its SHA-256.
+
+    `found` is what was there before, as `read_table` says. Raises `FileExistsError` where in an object store something
+    else came between; the same table, made by another worker at the same time, is fine.
+    """
     digest = content_digest(table)
     said = {"identity": identity, "path": path, "rows": table.num_rows, "content": digest, "outcome": dict(sums)}
     said["check"] = _check(table, said)
     content = parquet_bytes(table, {RECEIPT: canonical_text(said).encode()})
-    write_whole(run / path, content)
+    if isinstance(run, Remote) and found == "missing":
+        _write_once(run / path, content)
+    else:
+        write_whole(run / path, content)
     return digest, hashlib.sha256(content).hexdigest()
+
+
+def _write_once(path: Location, content: bytes) -> None:
+    try:
+        write_new(path, content)
+    except FileExistsError:
+        if path.read_bytes() != content:
+            message = "somebody else wrote another file meanwhile; repeat the command with --resume"
+            raise FileExistsError(errno.EEXIST, message, str(path)) from None
 
 
 class There(NamedTuple):
@@ -138,7 +124,7 @@ class There(NamedTuple):
     """of the file"""
 
 
-def read_table(run: Path, identity: str, path: str, read_sums: Callable[[Mapping[str, Any]], Any]) -> There:
+def read_table(run: Location, identity: str, path: str, read_sums: Callable[[Mapping[str, Any]], Any]) -> There:
     """Read a table of this run; `read_sums` makes values of what `write_table` was given, or raises `ValueError`."""
     try:
         content = (run / path).read_bytes()
@@ -199,26 +185,27 @@ def sums_line(path: str, digest: str) -> str:
     return f"{digest}  {path}\n"
 
 
-def read_sums(run: Path) -> dict[str, str]:
+def read_sums(run: Location) -> dict[str, str]:
     """Path -> SHA-256 of a run's SHA256SUMS; lines that say nothing are left out."""
     return dict(_sums(run))
 
 
-def _sums(run: Path) -> Iterator[tuple[str, str]]:
-    with (run / SUMS).open(encoding="utf-8") as lines:
-        for line in lines:
-            digest, _, path = line.rstrip("\n").partition("  ")
-            if path:
-                yield path, digest
+def _sums(run: Location) -> Iterator[tuple[str, str]]:
+    for line in lines(run / SUMS):
+        digest, _, path = line.partition("  ")
+        if path:
+            yield path, digest
 
 
-def file_digest(path: Path) -> str:
+def file_digest(path: Location) -> str:
     """SHA-256 of a file."""
+    if isinstance(path, Remote):
+        return hashlib.sha256(path.read_bytes()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def wrong_files(run: Path, ours: Iterable[str] = ()) -> list[str]:
+def wrong_files(run: Location, ours: Iterable[str] = ()) -> list[str]:
     """What is wrong with a finished run: files that are missing, altered, or of `ours` but not listed; a line each.
 
     Paths of `ours` ascend, as those of SHA256SUMS do; nothing is kept of either, for there may be a million.
@@ -227,97 +214,40 @@ def wrong_files(run: Path, ours: Iterable[str] = ()) -> list[str]:
         return [f"{SUMS}: is missing"]
     findings, missing = [], iter(ours)
     ours_next = next(missing, None)
-    for path, expected in _sums(run):
+    listed, paths = tee(_sums(run))
+    for (path, expected), found in zip(listed, each(run, _digest_if_there, (path for path, _ in paths)), strict=True):
         while ours_next is not None and ours_next < path:
             findings.append(f"{SUMS}: {ours_next} is not listed")
             ours_next = next(missing, None)
         if ours_next == path:
             ours_next = next(missing, None)
-        try:
-            found = file_digest(run / path)
-        except FileNotFoundError:
+        if found is None:
             findings.append(f"{path}: is missing")
-        else:
-            if found != expected:
-                findings.append(f"{path}: expected SHA-256 {expected}, found {found}")
+        elif found != expected:
+            findings.append(f"{path}: expected SHA-256 {expected}, found {found}")
     if ours_next is not None:
         findings += [f"{SUMS}: {path} is not listed" for path in (ours_next, *missing)]
     return findings
 
 
-def listed_files(run: Path) -> Iterator[str]:
-    """Every file of a run that SHA256SUMS lists, from the run directory, ascending."""
-    for path in sorted(run.rglob("*")):
-        name = path.relative_to(run).as_posix()
-        if (
-            path.is_file()
-            and name not in (SUMS, LOG, SUCCESS)
-            and not path.name.startswith(".")
-            and not name.startswith(("report/", "attestations/"))
-        ):
-            yield name
-
-
-# --- the directory ----------------------------------------------------------------------------------------------------
-
-
-class InUse(RuntimeError):
-    """Another process is writing this run directory."""
-
-
-@contextmanager
-def claim(run: Path) -> Iterator[None]:
-    """Hold the run directory's lock. A lock of a process of this host that is gone is taken over; else `InUse`."""
-    run.mkdir(parents=True, exist_ok=True)
-    lock = run / LOCK
-    mine = {"host": os.uname().nodename, "pid": os.getpid(), "started": _started(os.getpid())}
-    for _ in range(2):
-        try:
-            with lock.open("x", encoding="utf-8") as file:
-                file.write(canonical_text(mine))
-            break
-        except FileExistsError:
-            holder = _holder(lock)
-            theirs = holder.get("host") != mine["host"] or _started(int(holder.get("pid", 0))) == holder.get("started")
-            if theirs and (holder or _age(lock) < ABANDONED):
-                raise InUse(
-                    f"{run} is in use by process {holder.get('pid')} on {holder.get('host')}; "
-                    f"if that process is gone, remove {lock}"
-                ) from None
-            lock.unlink(missing_ok=True)
-    else:
-        raise InUse(f"{run}: another process claimed it at the same time")
+def _digest_if_there(path: Location) -> str | None:
     try:
-        yield
-    finally:
-        lock.unlink(missing_ok=True)
-
-
-def _age(lock: Path) -> float:
-    """Seconds since a lock was written; 0 if it is gone."""
-    try:
-        return time.time() - lock.stat().st_mtime
-    except OSError:
-        return 0
-
-
-def _holder(lock: Path) -> dict[str, Any]:
-    try:
-        holder = json.loads(lock.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return holder if isinstance(holder, dict) else {}
-
-
-def _started(pid: int) -> str | None:
-    """When a process of this host started, in clock ticks since boot; None if there is no such process."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
-    except OSError:
+        return file_digest(path)
+    except FileNotFoundError:
         return None
 
 
-def append_log(run: Path, events: Iterable[Mapping[str, Any]]) -> None:
-    """Add lines to log.jsonl."""
-    with (run / LOG).open("a", encoding="utf-8") as file:
-        file.writelines(canonical_text(event) + "\n" for event in events)
+def listed_files(run: Location) -> Iterator[tuple[str, int]]:
+    """Every file of a run that SHA256SUMS lists, from the run directory, and its size in bytes; in no order."""
+    for name, size in walk(run):
+        hidden = name.rpartition("/")[2].startswith(".")
+        if name not in (SUMS, LOG, SUCCESS) and not hidden and not name.startswith(("report/", "attestations/")):
+            yield name, size
+
+
+# --- the log ----------------------------------------------------------------------------------------------------------
+
+
+def append_log(run: Location, events: Iterable[Mapping[str, Any]]) -> None:
+    """Add lines to log.jsonl; only who holds the run's lock does. In an object store it is written anew each time."""
+    append(run / LOG, "".join(canonical_text(event) + "\n" for event in events).encode())

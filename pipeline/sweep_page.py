@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from html import escape
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluator.decimals import decimal_12
 from pipeline.faults import ConfigError, Fault
-from pipeline.store import write_whole
+from pipeline.location import Location, write_whole
 from pipeline.sweeps import Sweep
 
 STEADY: Any = {"svg.hashsalt": "autohold", "svg.fonttype": "none", "font.size": 9}
@@ -41,7 +40,7 @@ figure {{ margin: 2em 0 }}
 """
 
 
-def write_page(path: Path, found: Sweep, some: NDArray[np.intp]) -> None:
+def write_page(path: Location, found: Sweep, some: NDArray[np.intp]) -> None:
     """Write the page of some paytables of a sweep: their scatter, and a heat map where two pays vary.
 
     The axes of the map are the first two pays that vary; the others are as in the base, or at their least where the

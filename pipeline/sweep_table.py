@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 
 from pipeline.certificate import exact
 from pipeline.faults import slug
+from pipeline.location import Location, write_whole
 from pipeline.manifest import FORMAT, canonical_text, software
 from pipeline.plan import describe_paytable, describe_rules
-from pipeline.store import RECEIPT, parquet_bytes, write_whole
+from pipeline.store import RECEIPT, parquet_bytes
 from pipeline.strategy import Column, arrow_array, arrow_schema
 from pipeline.sweeps import FIGURES, Bound, Sweep
 from pipeline.vary import Variation
@@ -74,7 +74,7 @@ def _column_values(found: Sweep, some: NDArray[np.intp]) -> Iterator[list[Any]]:
         yield [float(fraction) for fraction in fractions]
 
 
-def write_sweep(path: Path, found: Sweep, some: NDArray[np.intp], bounds: dict[str, Bound]) -> None:
+def write_sweep(path: Location, found: Sweep, some: NDArray[np.intp], bounds: dict[str, Bound]) -> None:
     """Write some paytables of a sweep as a Parquet file; its footer says what was swept and by which software."""
     variation = found.variation
     said = {

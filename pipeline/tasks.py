@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from threading import Lock
 
 import pyarrow as pa
@@ -19,6 +18,7 @@ from evaluator.rules import Faults, Rules
 from evaluator.solve import Solved, order_warnings, solve
 from evaluator.symmetry import TooManyClasses
 from pipeline.faults import ConfigError, Fault
+from pipeline.location import Location
 from pipeline.plan import ROWS_PER_PART, Entry, Plan, Task, part_path, read_plan
 from pipeline.store import PLAN, Receipt, read_part, write_part
 from pipeline.strategy import hand_texts, strategy_table
@@ -79,7 +79,7 @@ def hands_at_once(solution: Solved) -> int:
 
 
 @lru_cache(maxsize=4)
-def _plan(run: Path, identity: str) -> Plan:
+def _plan(run: Location, identity: str) -> Plan:
     """The plan of a run directory, read once per process; raises `ConfigError` where it is another one's."""
     plan = read_plan((run / PLAN).read_text(encoding="utf-8"))
     if plan.identity != identity:
@@ -89,7 +89,7 @@ def _plan(run: Path, identity: str) -> Plan:
     return plan
 
 
-def run_task(run: Path, identity: str, task: Task) -> list[Receipt]:
+def run_task(run: Location, identity: str, task: Task) -> list[Receipt]:
     """Make the parts of a task that are not on disk, sound and of this run; the others are left as they are."""
     plan = _plan(run, identity)
     return [
@@ -97,7 +97,7 @@ def run_task(run: Path, identity: str, task: Task) -> list[Receipt]:
     ]
 
 
-def _run_part(run: Path, identity: str, plan: Plan, number: int, part: int) -> list[Receipt]:
+def _run_part(run: Location, identity: str, plan: Plan, number: int, part: int) -> list[Receipt]:
     """One part for all paytables; the counts of its holds are computed once."""
     entry = plan.entries[number]
     receipts = [read_part(run, identity, part_path(folder, part)) for folder in entry.folders]

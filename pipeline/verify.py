@@ -17,9 +17,11 @@ from pipeline.check_certificate import check_certificate, check_wins
 from pipeline.check_table import UNREADABLE, check_table
 from pipeline.faults import ConfigError
 from pipeline.findings import Findings, Verification
+from pipeline.location import Location, each, location, tree
+from pipeline.lock import LOCK
 from pipeline.manifest import FORMAT, canonical_text, identity, pretty_text, software
 from pipeline.plan import Plan, part_path, read_plan
-from pipeline.store import LOCK, MANIFEST, SUCCESS, SUMS, file_digest, listed_files, sums_text
+from pipeline.store import MANIFEST, SUCCESS, SUMS, file_digest, listed_files, sums_text
 
 REPORT = "report"
 Progress = Callable[[str], None]
@@ -28,7 +30,7 @@ UNUSABLE = (*UNREADABLE, ConfigError, Faults, ArithmeticError, LookupError, Recu
 
 
 def verify(
-    run: str | Path,
+    run: str | Location,
     *,
     files_only: bool = False,
     sample: int = 0,
@@ -42,7 +44,7 @@ def verify(
     `sample` hands of every game, drawn with `seed`, are judged by the second engine. `keys` are files with public keys,
     by each of which the run must be signed.
     """
-    run, findings, notes = Path(run), Findings(), list[str]()
+    run, findings, notes = location(run), Findings(), list[str]()
     if not run.is_dir():
         raise NotADirectoryError(20, "is not a run directory", str(run))
     checked = {"files": 0, "bytes": 0, "tables": 0, "rows": 0, "sampled_hands": 0, "recomputed_parts": 0}
@@ -65,7 +67,7 @@ def verify(
 
 
 def _check_deeper(
-    run: Path, said: str, plan: Plan, number: int, sample: int, seed: int, recompute: bool, findings: Findings,
+    run: Location, said: str, plan: Plan, number: int, sample: int, seed: int, recompute: bool, findings: Findings,
     checked: dict[str, int], progress: Progress,
 ) -> None:  # fmt: skip
     """The second engine, and everything again, for one game."""
@@ -84,29 +86,32 @@ def _check_deeper(
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def check_marks(run: Path, findings: Findings) -> None:
+def check_marks(run: Location, findings: Findings) -> None:
     """The mark of a finished run, and what only an unfinished one has."""
-    if not (run / SUCCESS).is_file():
+    there = tree(run)
+    if SUCCESS not in there:
         findings.add("incomplete", SUCCESS, "is missing: the run did not finish, or has lost it")
-    elif size := (run / SUCCESS).stat().st_size:
+    elif size := there[SUCCESS]:
         findings.add("altered", SUCCESS, "is not empty", "0 bytes", f"{size} bytes")
-    for path in sorted(run.rglob("*")):
-        name = path.relative_to(run).as_posix()
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            findings.add("unexpected", name, "is neither a plain file nor a directory")
-        elif path.name.startswith(".") and path.is_file():
+    if isinstance(run, Path):
+        for path in sorted(run.rglob("*")):
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                name = path.relative_to(run).as_posix()
+                findings.add("unexpected", name, "is neither a plain file nor a directory")
+    for name in there:
+        if name.rpartition("/")[2].startswith("."):
             findings.add("unexpected", name, "of a run in progress" if name == LOCK else "a hidden file")
 
 
-def check_files(run: Path, plan: Plan | None, findings: Findings, checked: dict[str, int]) -> dict[str, str]:
+def check_files(run: Location, plan: Plan | None, findings: Findings, checked: dict[str, int]) -> dict[str, str]:
     """Every file against SHA256SUMS, SHA256SUMS against the text it must have, and all files that a plan asks for.
 
     Returns the digests of the files.
     """
-    there = list(listed_files(run))
-    digests = {name: file_digest(run / name) for name in there}
+    there = dict(sorted(listed_files(run)))
+    digests = dict(zip(there, each(run, file_digest, there), strict=True))
     checked["files"] += len(there)
-    checked["bytes"] += sum((run / name).stat().st_size for name in there)
+    checked["bytes"] += sum(there.values())
     _compare_sums(run / SUMS, SUMS, digests, findings)
     if plan is not None:
         wanted = {MANIFEST} | {name for number in range(len(plan.entries)) for name in _files_of(plan, number)}
@@ -117,15 +122,14 @@ def check_files(run: Path, plan: Plan | None, findings: Findings, checked: dict[
         for name in sorted(set(there) - wanted):
             if ("unexpected", name) not in known:
                 findings.add("unexpected", name, "belongs to no game of the manifest")
-    reported = sorted(path for path in (run / REPORT).rglob("*") if path.is_file()) if (run / REPORT).is_dir() else []
-    if reported:
-        inner = {p.relative_to(run / REPORT).as_posix(): file_digest(p) for p in reported if p.name != SUMS}
+    if reported := tree(run / REPORT):
+        inner = {name: file_digest(run / REPORT / name) for name in reported if name.rpartition("/")[2] != SUMS}
         checked["files"] += len(inner)
         _compare_sums(run / REPORT / SUMS, f"{REPORT}/{SUMS}", inner, findings, f"{REPORT}/")
     return digests
 
 
-def _compare_sums(sums: Path, name: str, digests: dict[str, str], findings: Findings, folder: str = "") -> None:
+def _compare_sums(sums: Location, name: str, digests: dict[str, str], findings: Findings, folder: str = "") -> None:
     try:
         content = sums.read_bytes()
     except FileNotFoundError:
@@ -166,7 +170,7 @@ def _files_of(plan: Plan, number: int) -> list[str]:
 # --- manifest ---------------------------------------------------------------------------------------------------------
 
 
-def read_json(path: Path, name: str, findings: Findings) -> dict[str, Any] | None:
+def read_json(path: Location, name: str, findings: Findings) -> dict[str, Any] | None:
     """A JSON object in the very text that autohold writes; None with a finding where it is something else."""
     try:
         text = path.read_bytes().decode("utf-8")
@@ -185,7 +189,7 @@ def read_json(path: Path, name: str, findings: Findings) -> dict[str, Any] | Non
     return value
 
 
-def _read_manifest(run: Path, findings: Findings, notes: list[str]) -> tuple[dict[str, Any] | None, Plan | None]:
+def _read_manifest(run: Location, findings: Findings, notes: list[str]) -> tuple[dict[str, Any] | None, Plan | None]:
     """The manifest and its plan; the plan is None where the manifest describes none."""
     manifest = read_json(run / MANIFEST, MANIFEST, findings)
     if manifest is None:
@@ -220,7 +224,7 @@ def _versions(said: Any) -> str:
 
 
 def _check_tables(
-    run: Path, said: str, plan: Plan, manifest: dict[str, Any], findings: Findings, checked: dict[str, int],
+    run: Location, said: str, plan: Plan, manifest: dict[str, Any], findings: Findings, checked: dict[str, int],
     progress: Progress,
 ) -> None:  # fmt: skip
     listed: list[dict[str, Any]] = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,13 @@ from pipeline.faults import ConfigError
 from pipeline.findings import Findings, Verification
 from pipeline.holdem import SUMMARY, TablePlan, table_summary
 from pipeline.holdem_rows import CELLS, RESULTS, STANDINGS, Sums, arrow_table, check_sums, plain_sums, sums_of
+from pipeline.location import Location, tree
 from pipeline.manifest import FORMAT, content_digest, identity, software
 from pipeline.store import MANIFEST, RECEIPT
 from pipeline.verify import Progress, check_files, check_listed, check_marks, read_json
 
 
-def is_table(run: Path) -> bool:
+def is_table(run: Location) -> bool:
     """Whether a run directory says that it has a table of hand strength."""
     try:
         manifest = json.loads((run / MANIFEST).read_text(encoding="utf-8"))
@@ -39,7 +39,7 @@ def is_table(run: Path) -> bool:
 
 
 def verify_table(
-    run: Path,
+    run: Location,
     *,
     files_only: bool = False,
     sample: int = 0,
@@ -86,9 +86,9 @@ def _read_plan(manifest: dict[str, Any], findings: Findings, notes: list[str]) -
         return None
 
 
-def _check_names(run: Path, plan: TablePlan, findings: Findings) -> None:
+def _check_names(run: Location, plan: TablePlan, findings: Findings) -> None:
     wanted = {f"{plan.folder}/{SUMMARY}", *map(plan.path, range(plan.parts))}
-    there = {path.relative_to(run).as_posix() for path in (run / plan.folder).rglob("*") if path.is_file()}
+    there = {f"{plan.folder}/{name}" for name in tree(run / plan.folder)}
     for name in sorted(wanted - there):
         findings.add("missing", name, "is missing")
     for name in sorted(there - wanted):
@@ -99,7 +99,7 @@ class _Checker:
     """Checks part after part and adds up."""
 
     def __init__(
-        self, run: Path, said: str, plan: TablePlan, findings: Findings, sample: int, seed: int, recompute: bool
+        self, run: Location, said: str, plan: TablePlan, findings: Findings, sample: int, seed: int, recompute: bool
     ) -> None:
         self._run, self._said, self._plan, self._findings = run, said, plan, findings
         self._recompute, self._boards = recompute, canonical_boards(plan.street)

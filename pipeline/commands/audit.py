@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.console import DONE, NO, json_option, print_json
+from pipeline.console import DONE, NO, RUN, json_option, print_json
+
+if TYPE_CHECKING:
+    from pipeline.location import Location
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option("--table", metavar="GAME/PAYTABLE", help="Needed where RUN has several paytables.")
 @click.option("--holds", type=click.Path(path_type=Path), metavar="FILE", help="Decisions to audit, CSV or Parquet.")
 @click.option("--paytable", metavar="OTHER", help="Play on this paytable of the game instead.")
 @click.option("--strategy", type=click.Path(path_type=Path), metavar="CHART", help="Audit an ordered list of holds.")
 @json_option
 def audit(
-    run: Path, table: str | None, holds: Path | None, paytable: str | None, strategy: Path | None, as_json: bool
+    run: Location, table: str | None, holds: Path | None, paytable: str | None, strategy: Path | None, as_json: bool
 ) -> int:
     """Compare decisions with the optimum, exactly.
 

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.console import DONE, GAME, NO, Progress, choose_executor, executor_options, json_option, print_json
+from pipeline.console import DONE, GAME, NO, RUN, Progress, choose_executor, executor_options, json_option, print_json
+
+if TYPE_CHECKING:
+    from pipeline.location import Location
 
 if TYPE_CHECKING:
     from pipeline.execute import Connection
@@ -41,7 +44,7 @@ class Require(click.ParamType[Any]):
 
 @click.command()
 @click.argument("games", nargs=-1, required=True, type=GAME)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Run directory.")
+@click.option("--out", required=True, type=RUN, help="Run directory.")
 @click.option("--paytable", "paytables", multiple=True, metavar="NAME", help="Only this paytable; repeatable.")
 @click.option("--pay", "pays", multiple=True, metavar="WIN=VALUE", help="Change a pay; repeatable.")
 @executor_options
@@ -56,7 +59,7 @@ class Require(click.ParamType[Any]):
 @json_option
 def certify(
     games: tuple[Path, ...],
-    out: Path,
+    out: Location,
     paytables: tuple[str, ...],
     pays: tuple[str, ...],
     connection: Connection,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.console import DONE, NO, json_option, print_json
+from pipeline.console import DONE, NO, RUN, json_option, print_json
+
+if TYPE_CHECKING:
+    from pipeline.location import Location
 
 
 @click.command()
-@click.argument("before", type=click.Path(path_type=Path))
-@click.argument("after", type=click.Path(path_type=Path))
+@click.argument("before", type=RUN)
+@click.argument("after", type=RUN)
 @json_option
-def diff(before: Path, after: Path, as_json: bool) -> int:
+def diff(before: Location, after: Location, as_json: bool) -> int:
     """Show what changed from the run BEFORE to the run AFTER.
 
     Inputs, paybacks, and the holds that differ with their exact cost on the

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.console import DONE, Progress, choose_executor, executor_options, json_option, print_json
+from pipeline.console import DONE, RUN, Progress, choose_executor, executor_options, json_option, print_json
 
 if TYPE_CHECKING:
     from pipeline.execute import Connection
+    from pipeline.location import Location
 
 
 class Boards(click.ParamType[Any]):
@@ -30,7 +30,7 @@ class Boards(click.ParamType[Any]):
 
 @click.command("ehs-table")
 @click.option("--street", required=True, type=click.Choice(["preflop", "flop", "turn", "river"]))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Run directory.")
+@click.option("--out", required=True, type=RUN, help="Run directory.")
 @click.option("--boards", type=Boards(), help="Only these canonical boards, counted from 0, LAST excluded.")
 @click.option("--boards-per-part", type=click.IntRange(1), metavar="N", help="Default: 45, on the turn 128, river 512.")
 @executor_options
@@ -38,7 +38,7 @@ class Boards(click.ParamType[Any]):
 @json_option
 def ehs_table(
     street: str,
-    out: Path,
+    out: Location,
     boards: tuple[int | None, int | None] | None,
     boards_per_part: int | None,
     connection: Connection,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.console import Progress, json_option, one_thread, print_json
+from pipeline.console import RUN, Progress, json_option, one_thread, print_json
+
+if TYPE_CHECKING:
+    from pipeline.location import Location
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @json_option
-def report(run: Path, as_json: bool) -> None:
+def report(run: Location, as_json: bool) -> None:
     """Write the pages of the finished run RUN into RUN/report.
 
     A PAR sheet for each paytable, an explorer for each game, and a catalogue

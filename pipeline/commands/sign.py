@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.console import DONE, NO, json_option, print_json
+from pipeline.console import DONE, NO, RUN, json_option, print_json
+
+if TYPE_CHECKING:
+    from pipeline.location import Location
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option("--private-key", type=FILE, required=True, metavar="FILE", help="Ed25519, PEM; only read.")
 @click.option("--password-file", type=FILE, metavar="FILE", help="Its first line opens an encrypted key.")
 @json_option
-def sign(run: Path, private_key: Path, password_file: Path | None, as_json: bool) -> int:
+def sign(run: Location, private_key: Path, password_file: Path | None, as_json: bool) -> int:
     """Verify RUN and add a signature over its digests.
 
     The envelope is RUN/attestations/certification.dsse.json; repeat the

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.console import DONE, NO, Progress, choose_executor, executor_options, json_option, print_json
+from pipeline.console import DONE, NO, RUN, Progress, choose_executor, executor_options, json_option, print_json
+
+if TYPE_CHECKING:
+    from pipeline.location import Location
 
 if TYPE_CHECKING:
     from pipeline.execute import Connection
@@ -32,7 +35,7 @@ class Hands(click.ParamType[Any]):
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option("--table", metavar="GAME/PAYTABLE", help="Needed where RUN has several paytables.")
 @click.option("--hands", type=Hands(), default="1e7", show_default=True, metavar="N", help="How many are played.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Of the random numbers; default: 0.")
@@ -40,7 +43,7 @@ class Hands(click.ParamType[Any]):
 @executor_options
 @json_option
 def simulate(
-    run: Path,
+    run: Location,
     table: str | None,
     hands: int,
     seed: int,

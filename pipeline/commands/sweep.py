@@ -14,6 +14,7 @@ from pipeline.console import (
     DONE,
     GAME,
     NO,
+    RUN,
     Progress,
     choose_executor,
     executor_options,
@@ -24,6 +25,7 @@ from pipeline.console import (
 
 if TYPE_CHECKING:
     from pipeline.execute import Connection
+    from pipeline.location import Location
 
 
 def vary_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,8 +73,8 @@ def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
 @click.option("--target", type=Require(), help="Only paybacks within.")
 @click.option("--variance", type=Require(), help="Only variances within.")
 @click.option("--hit-frequency", type=Require(), help="Only hit frequencies within.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Parquet file to write.")
-@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Page of plots to write.")
+@click.option("--out", type=RUN, metavar="FILE", help="Parquet file to write.")
+@click.option("--html", type=RUN, metavar="FILE", help="Page of plots to write.")
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="How many to print.")
 @executor_options
 @json_option
@@ -85,8 +87,8 @@ def sweep(
     target: tuple[Fraction | None, Fraction | None] | None,
     variance: tuple[Fraction | None, Fraction | None] | None,
     hit_frequency: tuple[Fraction | None, Fraction | None] | None,
-    out: Path | None,
-    html: Path | None,
+    out: Location | None,
+    html: Location | None,
     top: int,
     connection: Connection,
     as_json: bool,
@@ -136,7 +138,7 @@ def _middle(target: tuple[Fraction | None, Fraction | None] | None) -> Fraction 
     return sum(sides, Fraction(0)) / len(sides) if sides else None
 
 
-def _print(found: Any, chosen: Any, best: Any, out: Path | None, as_json: bool) -> None:
+def _print(found: Any, chosen: Any, best: Any, out: Location | None, as_json: bool) -> None:
     from pipeline.certificate import exact
     from pipeline.sweep_table import described, rows_json
 

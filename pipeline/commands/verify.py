@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.console import DONE, NO, json_option, print_json
+from pipeline.console import DONE, NO, RUN, json_option, print_json
+
+if TYPE_CHECKING:
+    from pipeline.location import Location
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option("--files", "files_only", is_flag=True, help="Only compare files with SHA256SUMS.")
 @click.option("--sample", type=click.IntRange(1), metavar="K", help="Judge K hands of each game by the second engine.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Which hands; default: 0.")
@@ -19,7 +22,7 @@ from pipeline.console import DONE, NO, json_option, print_json
 @click.option("--key", "keys", type=click.Path(path_type=Path), multiple=True, metavar="PEM", help="Must have signed.")
 @json_option
 def verify(
-    run: Path,
+    run: Location,
     files_only: bool,
     sample: int | None,
     seed: int,

@@ -18,11 +18,13 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pipeline.location import Location, tree, write_whole
+from pipeline.lock import claim
 from pipeline.manifest import pretty_text
 from pipeline.open_run import Place, open_run
 from pipeline.report import catalogue, explorer, sheet, strategy_list
 from pipeline.run import Refused
-from pipeline.store import SUCCESS, SUMS, claim, sums_text, write_whole
+from pipeline.store import SUCCESS, SUMS, sums_text
 
 FOLDER = "report"
 Progress = Callable[[int, int], None]
@@ -41,7 +43,7 @@ class Report:
     """bytes of these files"""
 
 
-def build(run: Path, progress: Progress = lambda done, total: None) -> Report:
+def build(run: Location, progress: Progress = lambda done, total: None) -> Report:
     """Write the report of a finished run into it, in place of any other; nothing of an older report is left.
 
     All pages are made before the first is written, so an error in between leaves the report that was there. Raises
@@ -64,14 +66,14 @@ def build(run: Path, progress: Progress = lambda done, total: None) -> Report:
     return Report(manifest["identity"], tuple(f"{FOLDER}/{path}" for path in sorted(sums)), size)
 
 
-def _replace(report: Path, made: Path, sums: dict[str, str]) -> None:
+def _replace(report: Location, made: Path, sums: dict[str, str]) -> None:
     """The files of `made` in place of those of `report`; the sums go first and come back last."""
     (report / SUMS).unlink(missing_ok=True)
     for path in sums:
         write_whole(report / path, (made / path).read_bytes())
-    for old in sorted(report.rglob("*")):
-        if old.is_file() and old.relative_to(report).as_posix() not in sums:
-            old.unlink()
+    for old in tree(report):
+        if old not in sums:
+            (report / old).unlink()
     write_whole(report / SUMS, sums_text(sums).encode())
 
 

@@ -24,7 +24,7 @@ def copy(run, tmp_path):
 
 def sums(run):
     """Write SHA256SUMS anew."""
-    (run / "SHA256SUMS").write_text(sums_text({name: file_digest(run / name) for name in listed_files(run)}))
+    (run / "SHA256SUMS").write_text(sums_text({name: file_digest(run / name) for name, _ in listed_files(run)}))
 
 
 def read_manifest(run):

@@ -15,8 +15,9 @@ import pytest
 
 from pipeline import certify
 from pipeline.execute import Failure
+from pipeline.lock import InUse, claim
 from pipeline.run import Altered, Incomplete, Refused
-from pipeline.store import InUse, claim, read_part
+from pipeline.store import read_part
 from tests.pipeline.games import (
     PARTS,
     ROOT,

@@ -1,0 +1,279 @@
+"""Where runs are: a folder of this machine, or a place in an object store, with the same few calls for both.
+
+A file is there whole or not at all. A folder takes a temporary name, fsync and a rename; an object store does it
+by itself, so objects are written to their final key at once. Everything about an object is one request.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from pipeline.faults import ConfigError, Fault
+
+TEMPORARY = ".writing-"
+"""how the names of files begin that are not finished"""
+READERS = 16
+"""objects that are read at the same time, for what takes long is the way to them"""
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A place in an object store: as much of a `pathlib.Path` as runs need, over fsspec.
+
+    Workers get its text; how to reach the store is in their environment or fsspec's configuration.
+
+    >>> place = Remote("s3://bucket/run") / "jacks-or-better/9-6"
+    >>> str(place), place.name
+    ('s3://bucket/run/jacks-or-better/9-6', '9-6')
+    """
+
+    url: str
+    """with its protocol, without a slash at its end"""
+
+    def __str__(self) -> str:
+        return self.url
+
+    def __truediv__(self, name: str) -> Remote:
+        return Remote(f"{self.url}/{name}")
+
+    @property
+    def name(self) -> str:
+        """What follows the last slash."""
+        return self.url.rpartition("/")[2]
+
+    def absolute(self) -> Remote:
+        """Itself."""
+        return self
+
+    def read_bytes(self) -> bytes:
+        """The content; raises `FileNotFoundError`."""
+        return bytes(self.call("cat_file"))
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """The content as text; raises `FileNotFoundError`."""
+        return self.read_bytes().decode(encoding)
+
+    def exists(self) -> bool:
+        """Whether there is an object, or objects below it."""
+        return self._kind() is not None
+
+    def is_file(self) -> bool:
+        """Whether there is an object."""
+        return self._kind() == "file"
+
+    def is_dir(self) -> bool:
+        """Whether there are objects below it."""
+        return self._kind() == "directory"
+
+    def _kind(self) -> str | None:
+        try:
+            return str(self.call("info")["type"])
+        except FileNotFoundError:
+            return None
+
+    def unlink(self, missing_ok: bool = False) -> None:
+        """Remove the object; one that is not there is no error."""
+        try:
+            self.call("rm_file")
+        except FileNotFoundError:
+            if not missing_ok:
+                raise
+
+    def filesystem(self) -> tuple[Any, str]:
+        """The fsspec file system, which keeps no listings for others write too, and the path in it."""
+        from fsspec.core import url_to_fs
+
+        found: tuple[Any, str] = url_to_fs(self.url, use_listings_cache=False)
+        return found
+
+    def call(self, method: str, *arguments: Any, **options: Any) -> Any:
+        """Call a method of the file system for this place; raises `OSError`, whatever the store's library raises."""
+        system, path = self.filesystem()
+        try:
+            return getattr(system, method)(path, *arguments, **options)
+        except Exception as problem:
+            number = next((n for kind, n in _NUMBERS if isinstance(problem, kind)), getattr(problem, "errno", None))
+            raise OSError(number or errno.EIO, str(problem) or type(problem).__name__, self.url) from problem
+
+
+_NUMBERS = (
+    (FileNotFoundError, errno.ENOENT),
+    (FileExistsError, errno.EEXIST),
+    (PermissionError, errno.EACCES),
+)
+"""what `OSError` makes these kinds of"""
+
+Location: TypeAlias = Path | Remote
+Result = TypeVar("Result")
+
+
+def location(place: str | Location) -> Location:
+    """The location of a text: an object store where it has a protocol. Raises `ConfigError` where that cannot be used.
+
+    >>> location("runs/mine")
+    PosixPath('runs/mine')
+    >>> location("s4://bucket/run")
+    Traceback (most recent call last):
+    pipeline.faults.ConfigError: s4://bucket/run: no object store is known by that protocol: s4
+    """
+    if isinstance(place, (Path, Remote)) or "://" not in place:
+        return Path(place) if isinstance(place, str) else place
+    protocol, _, rest = place.partition("://")
+    if protocol == "file":
+        return Path(rest)
+    from fsspec import get_filesystem_class
+
+    try:
+        get_filesystem_class(protocol)
+    except ValueError:
+        message = f"no object store is known by that protocol: {protocol}"
+        raise ConfigError([Fault(place, "", message)]) from None
+    except ImportError as problem:
+        hint = "pip install 'autohold[s3]'" if protocol == "s3" else str(problem)
+        raise ConfigError([Fault(place, "", f"needs another package: {hint}")]) from None
+    return Remote(place.rstrip("/"))
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def children(folder: Location) -> list[str]:
+    """Names of what is directly in a folder, ascending; none where there is none. Raises `NotADirectoryError`."""
+    try:
+        if isinstance(folder, Path):
+            return sorted(os.listdir(folder))
+        names = [str(path).rstrip("/").rpartition("/")[2] for path in folder.call("ls", detail=False)]
+    except FileNotFoundError:
+        return []
+    return sorted(names)
+
+
+def walk(folder: Location) -> Iterator[tuple[str, int]]:
+    """Every file below a folder, hidden ones too: its path from there, and its size in bytes; in no order."""
+    if isinstance(folder, Remote):
+        root = len(folder.filesystem()[1]) + 1
+        for path, about in folder.call("find", detail=True).items():
+            if len(path) > root:
+                yield path[root:], int(about["size"])
+        return
+    for above, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(above, name)
+            with suppress(FileNotFoundError):  # a writer may be done with its temporary file by now
+                about = os.stat(path)
+                if stat.S_ISREG(about.st_mode):
+                    yield os.path.relpath(path, folder), about.st_size
+
+
+def tree(folder: Location) -> dict[str, int]:
+    """The same, ascending."""
+    return dict(sorted(walk(folder)))
+
+
+def lines(path: Location) -> Iterator[str]:
+    """The lines of a text, without their ends."""
+    if isinstance(path, Remote):
+        yield from path.read_text().split("\n")
+        return
+    with path.open(encoding="utf-8", newline="\n") as file:
+        yield from (line.removesuffix("\n") for line in file)
+
+
+def each(run: Location, function: Callable[[Location], Result], names: Iterable[str]) -> Iterator[Result]:
+    """A function of files of a run, in the order of the names; in an object store of many at the same time."""
+    if isinstance(run, Path):
+        yield from (function(run / name) for name in names)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    waiting = iter(names)
+    with ThreadPoolExecutor(READERS) as pool:
+        while block := list(islice(waiting, 16 * READERS)):
+            yield from pool.map(function, [run / name for name in block])
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_whole(path: Location, content: bytes) -> None:
+    """Write a file that is there completely or not at all, over what was there."""
+    if isinstance(path, Remote):
+        path.call("pipe_file", content)
+        return
+    from secrets import token_hex
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{TEMPORARY}{token_hex(8)}-{path.name}")  # hosts may share a folder
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def write_new(path: Location, content: bytes) -> None:
+    """Write a file that was not there before; raises `FileExistsError` where it is.
+
+    In a folder it may be there without content if the process dies. An object store that does not know exclusive
+    creation (If-None-Match) writes over what was there.
+    """
+    if isinstance(path, Path):
+        with path.open("xb") as file:
+            try:
+                file.write(content)
+                file.flush()
+            except BaseException:
+                path.unlink()
+                raise
+        return
+    try:
+        path.call("pipe_file", content, mode="create")
+    except FileExistsError:
+        raise
+    except OSError:
+        if not path.is_file():  # stores tell by different errors that something is there
+            raise
+        raise FileExistsError(errno.EEXIST, "is there already", str(path)) from None
+
+
+def append(path: Location, content: bytes) -> None:
+    """Add to the end of a file, all or nothing; only one process does. An object is written anew."""
+    if isinstance(path, Remote):
+        try:
+            before = path.read_bytes()
+        except FileNotFoundError:
+            before = b""
+        write_whole(path, before + content)
+        return
+    with path.open("ab", buffering=0) as file:
+        end = file.tell()
+        try:
+            if file.write(content) != len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        except BaseException:
+            file.truncate(end)
+            raise
+
+
+def sweep(folder: Location) -> None:
+    """Remove what an interrupted writer left; in an object store there is no such thing."""
+    if isinstance(folder, Path):
+        for orphan in folder.rglob(f"{TEMPORARY}*"):
+            orphan.unlink(missing_ok=True)
