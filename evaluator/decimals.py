@@ -31,15 +31,16 @@ def surd_12(rational: Fraction | int, square: Fraction | int, sign: int = 1) -> 
     square = Fraction(square)
     if square < 0 or sign not in (1, -1):
         raise ValueError(f"expected a square not below 0 and a sign of 1 or -1, found {square} and {sign}")
-    root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
-    if root * root == square:
-        return decimal_12(rational + sign * root)
+    part, whole = square.as_integer_ratio()
+    up, down = isqrt(part), isqrt(whole)
+    if up * up == part and down * down == whole:
+        return decimal_12(rational + sign * Fraction(up, down))
     # An irrational number is never half way, so the nearest integer to x is floor(x + 1/2). With x + 1/2 written as
     # (a + sign * sqrt(b)) / c for whole a and c, the floor does not change when the root is rounded down first.
-    shifted = Fraction(rational) * _SCALE + Fraction(1, 2)
-    radicand = square * (_SCALE * shifted.denominator) ** 2
-    below = isqrt(radicand.numerator // radicand.denominator)
-    return _place_point((shifted.numerator + (below if sign > 0 else -below - 1)) // shifted.denominator)
+    above, below = rational.as_integer_ratio()
+    a, c = 2 * above * _SCALE + below, 2 * below
+    root = isqrt(part * (_SCALE * c) ** 2 // whole)
+    return _place_point((a + (root if sign > 0 else -root - 1)) // c)
 
 
 def _place_point(scaled: int) -> str:

@@ -7,7 +7,7 @@ columns give the combinations of the cycle again, and with them what the certifi
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -107,17 +107,12 @@ def _check_schema(path: str, wanted: pa.Schema, found: pa.Schema, findings: Find
 
 def _check_receipt(identity: str, path: str, table: pa.Table, derived: Outcome | None, findings: Findings) -> Part:
     """What the footer of a part says, against the part; the sums of the part."""
-    try:
-        content = content_digest(table)
-        said = json.loads((table.schema.metadata or {})[RECEIPT])
-        outcome = read_outcome(said["outcome"])
-        findings.differ("receipt", path, "identity of the run in the footer", identity, said["identity"])
-        findings.differ("receipt", path, "place in the footer", path, said["path"])
-        findings.differ("receipt", path, "rows in the footer", table.num_rows, said["rows"])
-        findings.differ("digest", path, "content digest in the footer", content, said["content"])
-    except UNREADABLE as problem:
-        findings.add("receipt", path, f"its footer has no receipt of autohold: {problem}")
-        return Part(path, content_digest(table) if derived else "", table.num_rows, None)
+    receipt = _read_receipt(identity, path, table.schema.metadata, table.num_rows, findings)
+    content = content_digest(table)
+    if receipt is None:
+        return Part(path, content if derived else "", table.num_rows, None)
+    said, outcome = receipt
+    findings.differ("digest", path, "content digest in the footer", content, said)
     if derived is None:
         return Part(path, content, table.num_rows, None)
     known = {"rows", "deals", "tied_deals"} | ({"combinations", "hits", "squares", "squared_means"} if len(
@@ -129,6 +124,49 @@ def _check_receipt(identity: str, path: str, table: pa.Table, derived: Outcome |
         findings.differ("totals", path, "combinations of the part, by its columns and in its footer",
                         derived.combinations, outcome.by_line)  # fmt: skip
     return Part(path, content, table.num_rows, replace(outcome, **{name: getattr(derived, name) for name in known}))
+
+
+def _read_receipt(
+    identity: str, path: str, metadata: Mapping[bytes, bytes] | None, rows: int, findings: Findings
+) -> tuple[str, Outcome] | None:
+    """The content digest and the sums that a footer states, for that run, place and number of rows."""
+    try:
+        said = json.loads((metadata or {})[RECEIPT])
+        outcome = read_outcome(said["outcome"])
+        findings.differ("receipt", path, "identity of the run in the footer", identity, said["identity"])
+        findings.differ("receipt", path, "place in the footer", path, said["path"])
+        findings.differ("receipt", path, "rows in the footer", rows, said["rows"])
+        return str(said["content"]), outcome
+    except UNREADABLE as problem:
+        findings.add("receipt", path, f"its footer has no receipt of autohold: {problem}")
+        return None
+
+
+def check_receipts(run: Location, identity: str, plan: Plan, number: int, table: int, findings: Findings) -> list[Part]:
+    """All parts of a strategy table by their footers alone: columns, rows, and the sums that the receipts state."""
+    entry, paytable = plan.entries[number], plan.entries[number].paytables[table]
+    wanted = arrow_schema(columns(entry.rules, paytable, plan.all_holds, bool(entry.ordered)))
+    parts = []
+    for part in range(plan.parts(number)):
+        path = part_path(entry.folders[table], part)
+        try:
+            with (run / path).open("rb") as file, pq.ParquetFile(file) as footer:
+                schema, rows = footer.schema_arrow, footer.metadata.num_rows
+        except FileNotFoundError:
+            parts.append(Part(path, "", 0, None))  # found with the files
+            continue
+        except UNREADABLE as problem:
+            findings.add("unreadable", path, f"is not Parquet: {str(problem).splitlines()[0]}")
+            parts.append(Part(path, "", 0, None))
+            continue
+        if not entry.ordered:
+            start, stop = plan.rows(number, part)
+            findings.differ("rows", path, "rows of the part", stop - start, rows)
+        fits = schema.equals(wanted) or _check_schema(path, wanted, schema, findings)
+        receipt = _read_receipt(identity, path, schema.metadata, rows, findings)
+        content, outcome = receipt or ("", None)
+        parts.append(Part(path, content, rows, outcome if fits else None))
+    return parts
 
 
 class _Rows:

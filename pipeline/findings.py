@@ -83,7 +83,7 @@ class Verification:
     identity: str
     """of the run, as its manifest says; empty where that cannot be read"""
     level: str
-    """what was checked: files, default, sample, recompute"""
+    """what was checked: default, tables, sample, recompute"""
     findings: tuple[Finding, ...]
     """everything that is wrong"""
     notes: tuple[str, ...]

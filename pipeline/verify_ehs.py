@@ -1,8 +1,8 @@
 """Verification of a table of hand strength: every finding, as `pipeline.verify` does for certificates.
 
-Levels: `files` compares every file with SHA256SUMS; `default` also reads every part: its rows must be the classes of
-its boards, its counts must add up, its rounded columns and its receipt must follow from its counts. `sample` counts
-some rows again, one hand at a time; `recompute` makes every part again.
+Levels: `tables`, the default as well, compares every file with SHA256SUMS and reads every part: its rows must be the
+classes of its boards, its counts must add up, its rounded columns and its receipt must follow from its counts. `sample`
+counts some rows again, one hand at a time; `recompute` makes every part again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def is_table(run: Location) -> bool:
 def verify_table(
     run: Location,
     *,
-    files_only: bool = False,
+    tables: bool = True,
     sample: int = 0,
     seed: int = 0,
     recompute: bool = False,
@@ -57,7 +57,7 @@ def verify_table(
     said = str(manifest.get("identity", ""))
     if plan is not None:
         _check_names(run, plan, findings)
-    if plan is not None and not files_only:
+    if plan is not None:
         checked["tables"] = 1
         checker = _Checker(run, said, plan, findings, sample, seed, recompute)
         for part in range(plan.parts):
@@ -66,7 +66,7 @@ def verify_table(
             checker.check(part)
         checker.end(manifest.get("parts"))
         checked |= {"rows": checker.rows, "sampled_hands": checker.sampled, "recomputed_parts": checker.recomputed}
-    level = "files" if files_only else "recompute" if recompute else "sample" if sample else "default"
+    level = "recompute" if recompute else "sample" if sample else "tables"
     return Verification(said, level, tuple(findings.found), tuple(notes), checked)
 
 

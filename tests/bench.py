@@ -29,6 +29,7 @@ from evaluator.solve import solve
 from evaluator.symmetry import canonical_classes
 from pipeline.api import one_paytable
 from pipeline.cluster import Cluster, local_cluster
+from pipeline.verify import verify
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 AUTOHOLD = str(Path(sys.executable).with_name("autohold"))
@@ -151,6 +152,22 @@ def worker_memory(report: Report) -> None:
     report.megabytes("peak memory of a local Dask worker", max(peaks), 600)
 
 
+def verification(report: Report) -> None:
+    """Default verification of a run of three games against hashing its files, and the second engine."""
+    games = [str(CONFIGS / f"{name}.toml") for name in ("jacks-or-better", "deuces-wild", "double-bonus")]
+    with TemporaryDirectory() as folder:
+        run = f"{folder}/run"
+        command("certify", *games, "--out", run, "--serial")
+        size = sum(path.stat().st_size for path in Path(run).rglob("*") if path.is_file())
+        report.seconds(f"verify {size / 1e6:.0f} MB", best(lambda: verify(run)), size / 200e6)
+    for name, table, target in (("jacks-or-better", "9/6", 25.0), ("deuces-wild", "full pay", 60.0)):
+        with TemporaryDirectory() as folder:
+            path = str(CONFIGS / f"{name}.toml")
+            command("certify", path, "--paytable", table, "--out", f"{folder}/run", "--serial")
+            spent = command("verify", f"{folder}/run", "--sample", "1000")[0]
+            report.seconds(f"  verify --sample 1000, {name} {table}", spent, target)
+
+
 JACKS_GRID = (
     "full house=5..10", "flush=4..8", "straight=4,5", "four of a kind=20..40:{quads}", "straight flush=50..100:{flush}",
     "royal flush=250..1000:{royal}",
@@ -218,6 +235,7 @@ def main() -> None:
     commands(report)
     sweeps(report)
     holdem(report)
+    verification(report)
     worker_memory(report)
     if options.all:
         everything(report)

@@ -110,7 +110,7 @@ def test_any_flipped_byte_is_found(data, desk, keys):
     changed = bytearray(content)
     changed[at] ^= 1 << bit
     (run / ENVELOPE).write_bytes(changed)
-    assert verify(run, files_only=True, keys=[keys / "studio.pub", keys / "lab.pub"]).findings
+    assert verify(run, keys=[keys / "studio.pub", keys / "lab.pub"]).findings
     (run / ENVELOPE).write_bytes(content)
 
 
@@ -118,7 +118,7 @@ def test_a_changed_run_is_found_without_a_key(signed):
     manifest = sealing.read_manifest(signed)
     manifest["software"]["autohold"] = "9.9"
     sealing.write_manifest(signed, manifest)
-    messages = [str(finding) for finding in verify(signed, files_only=True).findings if finding.kind == "signature"]
+    messages = [str(finding) for finding in verify(signed).findings if finding.kind == "signature"]
     assert any("SHA-256 of manifest.json, as signed, and of the file" in message for message in messages)
 
 
@@ -140,7 +140,7 @@ def test_files_that_are_no_private_key(whole, keys, command, wrong, tmp_path):
 
 def test_a_missing_envelope_and_a_stray_file(whole, keys, tmp_path):
     run = sealing.copy(whole, tmp_path)
-    assert [f.kind for f in verify(run, files_only=True, keys=[keys / "lab.pub"]).findings] == ["signature"]
+    assert [f.kind for f in verify(run, keys=[keys / "lab.pub"]).findings] == ["signature"]
     (run / "attestations").mkdir()
     (run / "attestations/x").write_text("")
-    assert [f.kind for f in verify(run, files_only=True).findings] == ["unexpected"]
+    assert [f.kind for f in verify(run).findings] == ["unexpected"]
