@@ -207,7 +207,7 @@ def _read_manifest(run: Location, findings: Findings, notes: list[str]) -> tuple
     try:
         plan = read_plan(canonical_text(described))
         for number, entry in enumerate(plan.entries):  # what is wrong with the values shows where they are used
-            plan.parts(number), entry.folders
+            range(plan.parts(number)), entry.folders
     except UNUSABLE as problem:
         findings.add("manifest", MANIFEST, f"describes no plan: {type(problem).__name__}: {problem}")
         return manifest, None
