@@ -2,7 +2,7 @@
 
 Levels, each with those before it: `default` compares every file with SHA256SUMS and derives the certificates from the
 sums in the footers of the parts; `tables` reads every row, and the sums from the rows; `sample` has hands judged by the
-second engine; `recompute` computes everything again. Where a file is not as listed, its whole table is read in any case.
+second engine; `recompute` computes everything again. Where a file is not as listed, its whole table is read.
 """
 
 from __future__ import annotations
