@@ -21,7 +21,7 @@ from evaluator.payback import Outcome, line_units
 from evaluator.rules import Paytable
 from pipeline.faults import slug
 from pipeline.findings import Findings
-from pipeline.location import Location
+from pipeline.location import Location, each
 from pipeline.manifest import content_digest, number_bytes
 from pipeline.plan import Entry, Plan, part_path
 from pipeline.store import RECEIPT, read_outcome
@@ -146,19 +146,15 @@ def check_receipts(run: Location, identity: str, plan: Plan, number: int, table:
     """All parts of a strategy table by their footers alone: columns, rows, and the sums that the receipts state."""
     entry, paytable = plan.entries[number], plan.entries[number].paytables[table]
     wanted = arrow_schema(columns(entry.rules, paytable, plan.all_holds, bool(entry.ordered)))
+    paths = [part_path(entry.folders[table], part) for part in range(plan.parts(number))]
     parts = []
-    for part in range(plan.parts(number)):
-        path = part_path(entry.folders[table], part)
-        try:
-            with (run / path).open("rb") as file, pq.ParquetFile(file) as footer:
-                schema, rows = footer.schema_arrow, footer.metadata.num_rows
-        except FileNotFoundError:
-            parts.append(Part(path, "", 0, None))  # found with the files
-            continue
-        except UNREADABLE as problem:
-            findings.add("unreadable", path, f"is not Parquet: {str(problem).splitlines()[0]}")
+    for part, (path, footer) in enumerate(zip(paths, each(run, _footer, paths), strict=True)):
+        if not isinstance(footer, pq.FileMetaData):
+            if footer:  # else found with the files
+                findings.add("unreadable", path, f"is not Parquet: {footer}")
             parts.append(Part(path, "", 0, None))
             continue
+        schema, rows = footer.schema.to_arrow_schema(), footer.num_rows
         if not entry.ordered:
             start, stop = plan.rows(number, part)
             findings.differ("rows", path, "rows of the part", stop - start, rows)
@@ -167,6 +163,17 @@ def check_receipts(run: Location, identity: str, plan: Plan, number: int, table:
         content, outcome = receipt or ("", None)
         parts.append(Part(path, content, rows, outcome if fits else None))
     return parts
+
+
+def _footer(path: Location) -> pq.FileMetaData | str:
+    """What the footer of a Parquet file says, or why it cannot be read; nothing where there is no file."""
+    try:
+        with pq.ParquetFile(pa.BufferReader(path.read_bytes())) as file:
+            return file.metadata
+    except FileNotFoundError:
+        return ""
+    except UNREADABLE as problem:
+        return str(problem).splitlines()[0] if str(problem) else type(problem).__name__
 
 
 class _Rows:
