@@ -9,10 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipeline.api import certify, holds, load_game, look_up, read_strategy
+    from pipeline.api import certify, holds, load_game, look_up, read_strategy, sensitivity
     from pipeline.designs import design
     from pipeline.meter import meter_curve
-    from pipeline.sensitivities import sensitivity
     from pipeline.sweep_table import sweep_frame
     from pipeline.sweeps import sweep
 
@@ -32,7 +31,6 @@ __all__ = [
 _HOMES = {
     "meter_curve": "pipeline.meter",
     "design": "pipeline.designs",
-    "sensitivity": "pipeline.sensitivities",
     "sweep": "pipeline.sweeps",
     "sweep_frame": "pipeline.sweep_table",
 }

@@ -25,13 +25,38 @@ from pipeline.location import Location, Remote, location
 from pipeline.plan import ROWS_PER_PART
 from pipeline.run import Run, make_plan
 from pipeline.run import certify as carry_out
+from pipeline.sensitivities import PaySensitivity, pay_sensitivities
 from pipeline.strategy import NOTHING
 from pipeline.tasks import solved
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Hold", "HoldTable", "certify", "choose_paytables", "holds", "load_game", "look_up", "read_strategy"]
+__all__ = [
+    "Hold",
+    "HoldTable",
+    "certify",
+    "choose_paytables",
+    "holds",
+    "load_game",
+    "look_up",
+    "read_strategy",
+    "sensitivity",
+]
+
+
+def sensitivity(game: Game, paytable: str | None = None) -> tuple[PaySensitivity, ...]:
+    """Every pay of a paytable, in the order of the certificate; `paytable` can be left out where the game has one.
+
+    Raises `ConfigError` for a wrong game or paytable.
+
+    >>> royal = sensitivity(load_game("configs/jacks-or-better.toml"), "9/6")[0]
+    >>> [str(pay) for pay in (royal.optimal_from, royal.pay, royal.optimal_to)]
+    ['789', '800', '801']
+    >>> royal.above.hand, royal.above.before, royal.above.after
+    ('2c Tc Td Jc Ac', '2c Tc Jc Ac', 'Tc Jc Ac')
+    """
+    return pay_sensitivities(solve_game(game), one_paytable(game, paytable))
 
 
 def solve_game(game: Game) -> Solved:
@@ -66,11 +91,13 @@ def certify(
     tie_break: str = "lowest-mask",
     rows_per_part: int = ROWS_PER_PART,
     all_holds: bool = False,
+    sensitivities: bool = False,
     resume: bool = False,
     executor: Callable[[], AbstractContextManager[Executor]] = lambda: nullcontext(Serial()),
 ) -> Run:
     """Certify games into the run directory `out`, and return the run with its certificates.
 
+    `all_holds` stores the values of all 32 holds, `sensitivities` what each pay does to the payback.
     `executor` makes the context in which tasks run; by default they run one after the other in this process, and
     ``lambda: pipeline.cluster.local_cluster(2)`` runs them on two local workers. Raises `ConfigError` for wrong games,
     `pipeline.run.Refused` for a directory that holds something else, `Incomplete` where the run can be resumed.
@@ -83,7 +110,7 @@ def certify(
     """
     loaded = [game if isinstance(game, Game) else load_game(game) for game in games]
     chosen = [choose_paytables(game, paytables) for game in loaded]
-    plan = make_plan(chosen, tie_break, rows_per_part, all_holds)
+    plan = make_plan(chosen, tie_break, rows_per_part, all_holds, sensitivities)
     return carry_out(chosen, location(out), executor, plan, resume)
 
 

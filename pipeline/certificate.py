@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -32,10 +32,12 @@ def certificate(
     warnings: Sequence[str],
     meter: MeterSummary | None = None,
     parts: Iterable[tuple[int, str]] = (),
+    sensitivity: Sequence[Mapping[str, Any]] | None = None,
 ) -> Certificate:
     """The certificate of one paytable of a plan, from the sums over all its rows; `meter` of a progressive one.
 
-    `parts` has the rows and the content digest of each part of the strategy table. Raises `ProofError` where the sums
+    `parts` has the rows and the content digest of each part of the strategy table, `sensitivity` a row for each pay
+    where the plan asks for it. Raises `ProofError` where the sums
     are not what they must add up to.
     """
     entry = plan.entries[entry_number]
@@ -68,6 +70,7 @@ def certificate(
         "rarest_award": None if summary.rarest_award is None else _award(row_names, summary, summary.rarest_award),
         "strategy": _strategy(parts),
         **({} if meter is None else {"progressive": _progressive(names, paytable, meter, summary)}),
+        **({} if sensitivity is None else {"sensitivity": list(sensitivity)}),
         "warnings": list(warnings),
         "wins": [_win(name, win, summary.deals) for name, win in zip(row_names, summary.wins, strict=True)],
     }

@@ -13,7 +13,7 @@ from pipeline.location import Location
 from pipeline.manifest import content_digest
 from pipeline.plan import Plan
 
-FROM_SURVEY = ("warnings", "progressive")
+FROM_SURVEY = ("warnings", "progressive", "sensitivity")
 """keys of a certificate that follow from the rules, not from the strategy table"""
 
 

@@ -16,7 +16,7 @@ from pipeline.plan import describe_paytable
 from pipeline.strategy import NOTHING
 from pipeline.tasks import solved
 
-SETTINGS = ("software", "tie_break", "rows_per_part", "all_holds")
+SETTINGS = ("software", "tie_break", "rows_per_part", "all_holds", "sensitivity")
 FIGURES = ("payback", "variance", "hit_frequency", "tied_deals")
 WORST = 10
 Places = tuple[Place, ...]

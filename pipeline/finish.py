@@ -23,7 +23,10 @@ def finish(out: Location, plan: Plan, gathered: Gathered, surveys: Sequence[Surv
             outcome = gathered.outcome(number, table)
             said = (gathered.digests(number, table, part) for part in range(plan.parts(number)))
             parts = ((digests.rows, digests.content) for digests in said)
-            content = certificate(plan, number, table, outcome, shown.warnings[table], shown.meters[table], parts)
+            content = certificate(
+                plan, number, table, outcome, shown.warnings[table], shown.meters[table], parts,
+                shown.sensitivities[table],
+            )  # fmt: skip
             wins = wins_table(content)
             write_whole(out / folder / "wins.parquet", parquet_bytes(wins, {}))
             write_whole(out / folder / "certificate.json", pretty_text(content).encode())

@@ -77,6 +77,8 @@ class Plan:
     """canonical hands in a part"""
     all_holds: bool = False
     """whether strategy tables have the values of all 32 holds"""
+    sensitivity: bool = False
+    """whether certificates say what each pay does to the payback"""
 
     def __post_init__(self) -> None:
         folders = [folder for entry in self.entries for folder in entry.folders]
@@ -116,6 +118,7 @@ class Plan:
             "tie_break": self.tie_break,
             "rows_per_part": self.rows_per_part,
             "all_holds": self.all_holds,
+            "sensitivity": self.sensitivity,
             "games": [_describe(entry) for entry in self.entries],
         }
 
@@ -233,7 +236,11 @@ def read_plan(text: str) -> Plan:
     """The plan that `Plan.text` describes. The versions in it are not restored: compare identities."""
     data = json.loads(text)
     return Plan(
-        tuple(_entry(game) for game in data["games"]), data["tie_break"], data["rows_per_part"], data["all_holds"]
+        tuple(_entry(game) for game in data["games"]),
+        data["tie_break"],
+        data["rows_per_part"],
+        data["all_holds"],
+        data["sensitivity"],
     )
 
 

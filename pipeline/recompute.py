@@ -22,7 +22,7 @@ from pipeline.tasks import compute_part, survey
 def check_again(run: Location, identity: str, plan: Plan, number: int, findings: Findings) -> int:
     """Compute all parts and certificates of an entry again; returns how many parts that were."""
     entry = plan.entries[number]
-    shown = survey(entry)
+    shown = survey(entry, plan.sensitivity)
     if shown.refusal or shown.errors:
         reasons = [shown.refusal] * bool(shown.refusal) + list(map(str, shown.errors))
         findings.add("recompute", entry.folders[0], f"the rules of the manifest cannot be solved: {'; '.join(reasons)}")
@@ -39,7 +39,8 @@ def check_again(run: Location, identity: str, plan: Plan, number: int, findings:
         path = f"{folder}/certificate.json"
         try:
             found = json.loads((run / path).read_text(encoding="utf-8"))
-            content = certificate(plan, number, i, outcomes[i], shown.warnings[i], shown.meters[i], rows[i])
+            content = certificate(plan, number, i, outcomes[i], shown.warnings[i], shown.meters[i], rows[i],
+                                  shown.sensitivities[i])  # fmt: skip
             content = json.loads(json.dumps({**content, "identity": identity, "software": found.get("software")}))
             compare_certificates(path, content, found, findings, kind="recompute")
         except UNREADABLE:

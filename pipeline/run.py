@@ -79,11 +79,13 @@ class Run:
     """how many part files were found missing, sound, or damaged"""
 
 
-def make_plan(games: Sequence[Game], tie_break: str, rows_per_part: int, all_holds: bool) -> Plan:
+def make_plan(
+    games: Sequence[Game], tie_break: str, rows_per_part: int, all_holds: bool, sensitivity: bool = False
+) -> Plan:
     """The plan for some games, each with the paytables that are to be certified."""
     if rows_per_part < 1:
         raise ConfigError([Fault("", "--rows-per-part", f"expected at least 1, found {rows_per_part}")])
-    return Plan(tuple(map(_entry, games)), tie_break, rows_per_part, all_holds)
+    return Plan(tuple(map(_entry, games)), tie_break, rows_per_part, all_holds, sensitivity)
 
 
 def _entry(game: Game) -> Entry:
@@ -191,7 +193,7 @@ def _ours(path: str, parts: Mapping[str, int]) -> bool:
 def _survey(games: Sequence[Game], plan: Plan, workers: Executor, report: Report) -> list[Survey]:
     """Solve all rules before anything is written; raises `ConfigError` with the faults of all of them."""
     keys = [_key("tables", plan, number) for number in range(len(plan.entries))]
-    results = dict(workers.map(_survey_entry, list(enumerate(plan.entries)), keys, report))
+    results = dict(workers.map(partial(_survey_entry, plan.sensitivity), list(enumerate(plan.entries)), keys, report))
     faults: list[Fault] = []
     surveys: list[Survey] = []
     by_number = {number: result for (number, _), result in results.items()}
@@ -208,8 +210,8 @@ def _survey(games: Sequence[Game], plan: Plan, workers: Executor, report: Report
     return surveys
 
 
-def _survey_entry(numbered: tuple[int, Entry]) -> Survey:
-    return survey(numbered[1])
+def _survey_entry(sensitivity: bool, numbered: tuple[int, Entry]) -> Survey:
+    return survey(numbered[1], sensitivity)
 
 
 def _key(what: str, plan: Plan, number: int, part: int = 0) -> str:

@@ -11,9 +11,7 @@ from evaluator.payback import line_units
 from evaluator.rules import Paytable
 from evaluator.sensitivity import Change, Sensitivity, sensitivities
 from evaluator.solve import Solved
-from pipeline.api import one_paytable, solve_game
 from pipeline.certificate import exact
-from pipeline.config import Game
 from pipeline.strategy import NOTHING
 
 
@@ -57,22 +55,15 @@ class PaySensitivity:
     """for a higher pay; None if there is none at all"""
 
 
-def sensitivity(game: Game, paytable: str | None = None) -> tuple[PaySensitivity, ...]:
-    """Every pay of a paytable, in the order of the certificate; `paytable` can be left out where the game has one.
-
-    Raises `ConfigError` for a wrong game or paytable.
-
-    >>> from pipeline import load_game
-    >>> royal = sensitivity(load_game("configs/jacks-or-better.toml"), "9/6")[0]
-    >>> [str(pay) for pay in (royal.optimal_from, royal.pay, royal.optimal_to)]
-    ['789', '800', '801']
-    >>> royal.above.hand, royal.above.before, royal.above.after
-    ('2c Tc Td Jc Ac', '2c Tc Jc Ac', 'Tc Jc Ac')
-    """
-    table = one_paytable(game, paytable)
-    solution = solve_game(game)
+def pay_sensitivities(solution: Solved, table: Paytable) -> tuple[PaySensitivity, ...]:
+    """Every pay of a paytable, in the order of the certificate."""
     found = [_draw(solution, table, some) for some in sensitivities(solution.tables, table)]
     return (*found, *_bonuses(solution, table))
+
+
+def sensitivity_rows(solution: Solved, table: Paytable) -> list[dict[str, Any]]:
+    """The same as plain values, as a certificate has them."""
+    return list(map(row_json, pay_sensitivities(solution, table)))
 
 
 def _draw(solution: Solved, table: Paytable, found: Sensitivity) -> PaySensitivity:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,6 +21,7 @@ from evaluator.symmetry import TooManyClasses
 from pipeline.faults import ConfigError, Fault
 from pipeline.location import Location
 from pipeline.plan import ROWS_PER_PART, Entry, Plan, Task, part_path, read_plan
+from pipeline.sensitivities import sensitivity_rows
 from pipeline.store import PLAN, Receipt, read_part, write_part
 from pipeline.strategy import hand_texts, strategy_table
 
@@ -52,12 +54,14 @@ class Survey:
     """for each paytable"""
     meters: tuple[MeterSummary | None, ...] = ()
     """for each paytable, the figures of its progressive, if it has one"""
+    sensitivities: tuple[list[dict[str, Any]] | None, ...] = ()
+    """for each paytable, what each of its pays does, where that is asked for"""
     refusal: str = ""
     """why the deck cannot be handled at all"""
 
 
-def survey(entry: Entry) -> Survey:
-    """Solve the rules of an entry and say what is wrong with them."""
+def survey(entry: Entry, sensitivity: bool = False) -> Survey:
+    """Solve the rules of an entry and say what is wrong with them; where asked for, what each pay does."""
     try:
         result = solved(entry.rules)
     except Faults as problem:
@@ -70,7 +74,8 @@ def survey(entry: Entry) -> Survey:
         None if table.progressive is None else summarise_meter(result.tables, table, rows)[0]
         for table in entry.paytables
     )
-    return Survey((), result.deals, warnings, meters)
+    pays = tuple(sensitivity_rows(result, table) if sensitivity else None for table in entry.paytables)
+    return Survey((), result.deals, warnings, meters, pays)
 
 
 def hands_at_once(solution: Solved) -> int:

@@ -55,6 +55,7 @@ class Require(click.ParamType[Any]):
 )
 @click.option("--tie-break", type=click.Choice(TIE_BREAKS), default=TIE_BREAKS[0], show_default=True)
 @click.option("--all-holds", is_flag=True, help="Store the values of all 32 holds.")
+@click.option("--sensitivity", is_flag=True, help="Certificates say what each pay does to the payback.")
 @click.option("--rows-per-part", type=click.IntRange(1), metavar="N", help="Hands in a part; default: 16384.")
 @json_option
 def certify(
@@ -68,6 +69,7 @@ def certify(
     limits: tuple[str, ...],
     tie_break: str,
     all_holds: bool,
+    sensitivity: bool,
     rows_per_part: int | None,
     as_json: bool,
 ) -> int:
@@ -85,7 +87,7 @@ def certify(
     known = [load_limits(name) for name in limits]
     executor = choose_executor(connection)
     chosen = _chosen(games, paytables, pays)
-    plan = make_plan(chosen, tie_break, rows_per_part or ROWS_PER_PART, all_holds)
+    plan = make_plan(chosen, tie_break, rows_per_part or ROWS_PER_PART, all_holds, sensitivity)
     progress = Progress()
     run = carry_out(chosen, out, executor, plan, resume, progress.listen)
     progress.end()

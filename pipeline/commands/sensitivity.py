@@ -22,8 +22,8 @@ def sensitivity(game: Path, paytable: str | None, as_json: bool) -> None:
     strategy changes: those next to it on both sides.
     """
     from pipeline.api import load_game, one_paytable
+    from pipeline.api import sensitivity as find
     from pipeline.sensitivities import row_json
-    from pipeline.sensitivities import sensitivity as find
 
     loaded = load_game(game)
     table = one_paytable(loaded, paytable)

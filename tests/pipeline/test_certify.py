@@ -552,7 +552,7 @@ def test_the_manifest_says_what_the_run_is_and_nothing_else(whole):
     text = (whole / "manifest.json").read_text()
     manifest = json.loads(text)
     assert set(manifest) == {
-        "identity", "format", "software", "tie_break", "rows_per_part", "all_holds", "games", "parts",
+        "identity", "format", "software", "tie_break", "rows_per_part", "all_holds", "sensitivity", "games", "parts",
     }  # fmt: skip
     assert set(manifest["software"]) == {"autohold", "code", "pyarrow"}
     assert [table["pays"] for table in manifest["games"][0]["paytables"]][1] == ["203/2", "125/3", "10", "0", "0"]

@@ -359,8 +359,8 @@ PLAN_TEXT = (
     'ables":[{"coins":5,"deal_bonus":["0"],"levels":false,"name":"even","on_deal":null,"pays":["1/2","0"]'
     ',"progressive":null,"source":"src"}],"rules":{"bonus":[],"deck":{"decks":1,"extra":[],"faces":["2","'
     '3","4","5","6","7","8","9","T","J","Q","K","A"],"jokers":0,"suits":["c","d","h","s"]},"define":[],"w'
-    'in":[{"name":"pair","when":"some(a,b: same(aF,bF))"}]}}],"rows_per_part":16384,"software":{"autohold'
-    '":"1","code":"2","pyarrow":"3"},"tie_break":"lowest-mask"}'
+    'in":[{"name":"pair","when":"some(a,b: same(aF,bF))"}]}}],"rows_per_part":16384,"sensitivity":false,"'
+    'software":{"autohold":"1","code":"2","pyarrow":"3"},"tie_break":"lowest-mask"}'
 )
 
 names = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "Zs")), min_size=1, max_size=8)
@@ -386,7 +386,12 @@ def plans(draw):
         sources = tuple(draw(st.text(max_size=5)) for _ in tables)
         rules = Rules(deck, definitions, wins)
         entries.append(Entry(f"game {number}", rules, tables, sources, draw(st.integers(1, 10**5))))
-    return Plan(tuple(entries), draw(st.sampled_from(TIE_BREAKS)), draw(st.integers(1, 10**5)), draw(st.booleans()))
+    return Plan(
+        tuple(entries),
+        draw(st.sampled_from(TIE_BREAKS)),
+        draw(st.integers(1, 10**5)),
+        *draw(st.tuples(st.booleans(), st.booleans())),
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -422,6 +427,7 @@ def test_what_decides_bytes_decides_the_identity(game):
         Plan(base.entries, TIE_BREAKS[1]),
         Plan(base.entries, rows_per_part=1),
         Plan(base.entries, all_holds=True),
+        Plan(base.entries, sensitivity=True),
         Plan((Entry("Game", rules, (table,), ("",), 2376),)),
         Plan((Entry("game", rules, (table,), ("source",), 2376),)),
         Plan((Entry("game", rules, (Paytable(table.name, 2, table.pays),), ("",), 2376),)),
@@ -439,4 +445,4 @@ def test_the_identity_of_a_known_plan(game, monkeypatch):
         (Entry("game", Rules(Deck(), (), (Win("pair", "some(a,b: same(aF,bF))"),)), (EVEN,), ("src",), 134_459),)
     )
     assert plan.text == PLAN_TEXT
-    assert plan.identity == "141784191ccb7ce10a2fe62141961f4ec129f97ad532e1b7a7fee22818c04e60"
+    assert plan.identity == "4111bf0b80bb5ee08456f35efbb2703e34246d4aafffd0098423322571197ce5"

@@ -341,6 +341,22 @@ def test_a_worse_hold_is_found_though_every_digest_is_rewritten(run, game, tmp_p
     assert 0 < len(seeds) < 40
 
 
+def test_what_each_pay_does_is_certified(game, command, tmp_path):
+    """The rows of the command stand in the certificate; a changed one is found where all is computed again."""
+    run = tmp_path / "run"
+    certify([game], run, sensitivities=True)
+    certificate = json.loads((run / PLAIN / "certificate.json").read_text())
+    shown = json.loads(command("sensitivity", game.file, "--paytable", "plain", "--json").stdout)["pays"]
+    assert certificate["sensitivity"] == shown
+    assert [row["win"] for row in shown][:2] == [win["name"] for win in certificate["wins"]][:2]
+    assert verify(run, recompute=True).sound
+    certificate["sensitivity"][0]["optimal_to"] = "1"
+    (run / PLAIN / "certificate.json").write_text(sealing.pretty_text(certificate))
+    sealing.sums(run)
+    assert kinds(run) == set()
+    assert "recompute" in kinds(run, recompute=True)
+
+
 # --- faults of the kernel ---------------------------------------------------------------------------------------------
 
 
