@@ -27,7 +27,8 @@ from pipeline.commands.simulate import simulate
 from pipeline.commands.strategies import strategies
 from pipeline.commands.sweep import sweep
 from pipeline.commands.verify import verify
-from pipeline.console import DONE, INTERNAL, IO, LATER, NO, WRONG, print_json
+from pipeline.console import DONE, INTERNAL, IO, LATER, NO, WRONG
+from pipeline.output import Output
 
 
 class Stopped(BaseException):
@@ -42,24 +43,31 @@ def main() -> NoReturn:
     """Run the command and leave with its exit code."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
-    as_json = "--json" in sys.argv
+    output = Output()
+    code = _run(output)
+    output.end(code)
+    sys.exit(code)
+
+
+def _run(output: Output) -> int:
+    """Run the command, say what went wrong if anything did, and return the exit code."""
     try:
-        sys.exit(cli.main(standalone_mode=False) or DONE)
+        return cli.main(standalone_mode=False, obj=output) or DONE
     except Stopped as stopped:
         how = f"; {_RESUME}" if _can_resume() else ""
-        _fail(128 + stopped.number, f"stopped by {stopped}{how}", as_json)
+        return output.fail(128 + stopped.number, f"stopped by {stopped}{how}")
     except click.ClickException as problem:
-        if not as_json:
+        if not output.as_json and not output.json_lines:
             problem.show()
-            sys.exit(problem.exit_code)
-        _fail(problem.exit_code, problem.format_message(), as_json)
+            return problem.exit_code
+        return output.fail(problem.exit_code, problem.format_message())
     except click.Abort:
-        _fail(130, "stopped", as_json)
+        return output.fail(130, "stopped")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(DONE)
+        return DONE
     except Exception as problem:
-        _fail(*_explain(problem), as_json)
+        return output.fail(*_explain(problem))
 
 
 _RESUME = "what is done is on disk; repeat the command with --resume to go on"
@@ -95,13 +103,6 @@ def _explain(problem: Exception) -> tuple[int, str]:
     if isinstance(problem, OSError):
         return IO, f"{problem.strerror or problem}: {problem.filename or ''}".rstrip(": ")
     return INTERNAL, "".join(traceback.format_exception(problem)) + "This is an error in autohold itself."
-
-
-def _fail(code: int, message: str, as_json: bool) -> NoReturn:
-    if as_json:
-        print_json({"error": {"code": code, "message": message}})
-    click.echo(f"autohold: {message}", err=True)
-    sys.exit(code)
 
 
 def _version(context: click.Context, parameter: click.Parameter, value: bool) -> None:

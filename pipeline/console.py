@@ -1,10 +1,9 @@
-"""What the commands share: exit codes, options, JSON output and progress on the terminal."""
+"""What the commands share: exit codes, and the options that say where tasks run."""
 
 from __future__ import annotations
 
-import json
+import logging
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline.output import output
+
 if TYPE_CHECKING:
-    from pipeline.events import Event
     from pipeline.execute import Connection
 
 DONE, NO, WRONG, INTERNAL, IO, LATER = 0, 1, 2, 70, 74, 75
@@ -36,14 +36,6 @@ class RunLocation(click.ParamType[Any]):
 
 
 RUN = RunLocation()
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
-
-
-def print_json(content: dict[str, Any]) -> None:
-    """Print the JSON output of a command, its format number first."""
-    from pipeline.manifest import FORMAT
-
-    click.echo(json.dumps({"format": FORMAT, **content}, indent=2, ensure_ascii=False))
 
 
 def executor_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -136,7 +128,10 @@ def _announced(connection: Connection) -> Iterator[Any]:
     from pipeline.cluster import connect
 
     with connect(connection) as executor:
-        click.echo(f"autohold: {executor.greeting}", err=True)
+        if output().json_lines:  # what Dask logs too
+            logging.getLogger("distributed").handlers = []
+            logging.getLogger("distributed").propagate = True
+        output().say("connected", f"autohold: {executor.greeting}")
         yield executor
 
 
@@ -147,39 +142,3 @@ def one_thread() -> None:
     """
     for library in ("OPENBLAS", "MKL", "OMP"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-
-
-class Progress:
-    """Progress on stderr: a line that changes on a terminal, else a plain line now and then."""
-
-    def __init__(self, what: str = "parts") -> None:
-        from time import monotonic
-
-        self._what = what
-        self._clock = monotonic
-        self._began = monotonic()
-        self._said = self._began
-        self._terminal = sys.stderr.isatty()
-
-    def __call__(self, done: int, total: int) -> None:
-        """Say how much is done."""
-        now = self._clock()
-        if now - self._said < (0.1 if self._terminal else 15) and done < total:
-            return
-        self._said = now
-        left = (now - self._began) / max(done, 1) * (total - done)
-        text = f"{done:,} of {total:,} {self._what}, {left:.0f} s left"
-        if self._terminal:
-            click.echo(f"\r{text:<60}", err=True, nl=False)
-        elif done < total:
-            click.echo(text, err=True)
-
-    def listen(self, happened: Event) -> None:
-        """Say what the events of a run say."""
-        if happened["event"] == "progress":
-            self(happened["parts_done"], happened["parts"])
-
-    def end(self) -> None:
-        """Remove the line that changes."""
-        if self._terminal:
-            click.echo("\r" + " " * 60 + "\r", err=True, nl=False)

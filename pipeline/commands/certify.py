@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.console import DONE, GAME, NO, RUN, Progress, choose_executor, executor_options, json_option, print_json
+from pipeline.console import DONE, GAME, NO, PLACES, RUN, choose_executor, executor_options
+from pipeline.output import json_option, log_option, output, print_json
+from pipeline.run_config import run_config_option
 
 if TYPE_CHECKING:
     from pipeline.location import Location
@@ -57,6 +59,9 @@ class Require(click.ParamType[Any]):
 @click.option("--all-holds", is_flag=True, help="Store the values of all 32 holds.")
 @click.option("--sensitivity", is_flag=True, help="Certificates say what each pay does to the payback.")
 @click.option("--rows-per-part", type=click.IntRange(1), metavar="N", help="Hands in a part; default: 16384.")
+@click.option("--metrics", type=click.Path(path_type=Path), metavar="FILE", help="Keep Prometheus metrics in FILE.")
+@run_config_option(*PLACES)
+@log_option
 @json_option
 def certify(
     games: tuple[Path, ...],
@@ -71,6 +76,7 @@ def certify(
     all_holds: bool,
     sensitivity: bool,
     rows_per_part: int | None,
+    metrics: Path | None,
     as_json: bool,
 ) -> int:
     """Certify the paytables of GAMES into the run directory --out.
@@ -79,18 +85,25 @@ def certify(
     --scheduler-file, DASK_SCHEDULER_ADDRESS or --serial, the work is done by
     local worker processes.
     """
+    from pipeline.events import tell
     from pipeline.limits import load_limits
+    from pipeline.metrics import Metrics
     from pipeline.plan import ROWS_PER_PART
     from pipeline.run import certify as carry_out
     from pipeline.run import make_plan
 
+    show, kept = output().listener(), None
+    if metrics is not None:
+        kept = Metrics(metrics, str(out))
+        output().at_end(kept.end)
+        show = tell(kept, show)
     known = [load_limits(name) for name in limits]
     executor = choose_executor(connection)
     chosen = _chosen(games, paytables, pays)
     plan = make_plan(chosen, tie_break, rows_per_part or ROWS_PER_PART, all_holds, sensitivity)
-    progress = Progress()
-    run = carry_out(chosen, out, executor, plan, resume, progress.listen)
-    progress.end()
+    run = carry_out(chosen, out, executor, plan, resume, show)
+    if kept is not None:
+        kept.certified(run)
     return _report(run, require or (None, None), known, as_json)
 
 
@@ -148,6 +161,7 @@ def _report(run: Any, bounds: tuple[Fraction | None, Fraction | None], limits: l
     within = [meets(content, *bounds) for content in run.certificates]
     compared = [comparison for named in limits for comparison in compare(named, run.certificates)]
     inside = all(comparison.within for comparison in compared)
+    _remarks(run)
     if as_json:
         keys = ("game", "paytable", "coins", "payback", "payback_decimal", "variance", "hit_frequency", "tied_deals")
         rows = [
@@ -162,13 +176,6 @@ def _report(run: Any, bounds: tuple[Fraction | None, Fraction | None], limits: l
         return DONE if all(within) and inside else NO
     for line in overview_lines(run.certificates):
         click.echo(line)
-    for game, wins in {content["game"]: content["depend_on_order"] for content in run.certificates}.items():
-        if wins:
-            click.echo(f"{game}: held cards stay in their places, for {', '.join(wins)} depends on order", err=True)
-    for content in run.certificates:
-        for warning in content["warnings"]:
-            click.echo(f"warning: {content['game']}, {content['paytable']}: {warning}", err=True)
-    click.echo(f"{run.path}: {'certified' if run.computed else 'already certified, digests verified'}", err=True)
     low, high = ("" if bound is None else str(bound) for bound in bounds)
     for content, met in zip(run.certificates, within, strict=True):
         if not met:
@@ -179,3 +186,16 @@ def _report(run: Any, bounds: tuple[Fraction | None, Fraction | None], limits: l
             if comparison.limits == named.name:
                 click.echo(f"  {comparison}")
     return DONE if all(within) and inside else NO
+
+
+def _remarks(run: Any) -> None:
+    """What is to be known about a run beside its figures, on stderr."""
+    say = output().say
+    for game, wins in {content["game"]: content["depend_on_order"] for content in run.certificates}.items():
+        if wins:
+            say("note", f"{game}: held cards stay in their places, for {', '.join(wins)} depends on order")
+    for content in run.certificates:
+        for warning in content["warnings"]:
+            say("warning", f"warning: {content['game']}, {content['paytable']}: {warning}")
+    done = "certified" if run.computed else "already certified, digests verified"
+    say("certified", f"{run.path}: {done}", identity=run.identity, computed=run.computed)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from pipeline.console import GAME, json_option, print_json
+from pipeline.console import GAME
+from pipeline.output import json_option, print_json
 
 
 @click.command()

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from pipeline.commands.sweep import table_lines, variation, vary_options
-from pipeline.console import DONE, GAME, NO, Progress, json_option, one_thread, print_json
+from pipeline.console import DONE, GAME, NO, one_thread
+from pipeline.output import json_option, print_json
+from pipeline.progress import Progress
 
 PREFERENCES = ("closeness", "variance", "hit-frequency")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pipeline.console import json_option, print_json
+from pipeline.output import json_option, print_json
 
 STANDINGS = ("ahead", "tied", "behind")
 CATEGORIES = (

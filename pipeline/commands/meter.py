@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from pipeline.console import GAME, json_option, print_json
+from pipeline.console import GAME
+from pipeline.output import json_option, print_json
 
 
 class MeterRange(click.ParamType[Any]):

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.console import RUN, Progress, json_option, one_thread, print_json
+from pipeline.console import RUN, one_thread
+from pipeline.output import json_option, print_json
+from pipeline.progress import Progress
 
 if TYPE_CHECKING:
     from pipeline.location import Location

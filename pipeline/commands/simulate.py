@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.console import DONE, NO, RUN, Progress, choose_executor, executor_options, json_option, print_json
+from pipeline.console import DONE, NO, RUN, choose_executor, executor_options
+from pipeline.output import json_option, print_json
+from pipeline.progress import Progress
 
 if TYPE_CHECKING:
     from pipeline.location import Location

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pipeline.console import json_option, print_json
+from pipeline.output import json_option, print_json
 
 SHORT = 60
 """digits of a number that people are shown whole unless they ask for all of them"""

@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.commands.certify import Require
-from pipeline.console import (
-    DONE,
-    GAME,
-    NO,
-    RUN,
-    Progress,
-    choose_executor,
-    executor_options,
-    json_option,
-    one_thread,
-    print_json,
-)
+from pipeline.console import DONE, GAME, NO, RUN, choose_executor, executor_options, one_thread
+from pipeline.output import json_option, print_json
+from pipeline.progress import Progress
 
 if TYPE_CHECKING:
     from pipeline.execute import Connection

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.console import DONE, NO, RUN, json_option, print_json
+from pipeline.console import DONE, NO, RUN
+from pipeline.output import json_option, print_json
 
 if TYPE_CHECKING:
     from pipeline.location import Location

@@ -1,0 +1,177 @@
+"""Progress and events on stderr: a line that changes on a terminal, else a line now and then; or JSON lines."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import deque
+from collections.abc import Callable
+from time import monotonic
+
+import click
+
+from pipeline.events import Event
+from pipeline.output import json_line
+
+OFTEN, RARELY = 0.1, 15.0
+"""seconds between two progress lines, on a terminal and elsewhere"""
+WINDOW = 30.0
+"""seconds over which speed is measured; parts that a resumed run finds done go by fast and say nothing of the rest"""
+SAID = {
+    "damaged": "{path}: {found}; it was made again",
+    "failed": "{game}: parts {parts[0]} to {parts[1]}: {reason}",
+}
+"""event -> what people read; others are said with all that they have"""
+SILENT = {"start", "done", "stopped"}
+"""events that the end of the command says better"""
+
+
+class Speed:
+    """How fast something goes, and how long it still takes, by the last half minute."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._seen = deque([(clock(), 0)])
+
+    def __call__(self, done: int, total: int) -> tuple[float, float | None]:
+        """Done in a second, and seconds left, None where nothing can be said yet.
+
+        >>> seconds = iter([0.0, 10.0])
+        >>> Speed(lambda: next(seconds))(20, 100)
+        (2.0, 40.0)
+        """
+        now = self._clock()
+        self._seen.append((now, done))
+        while len(self._seen) > 2 and self._seen[1][0] < now - WINDOW:
+            self._seen.popleft()
+        then, before = self._seen[0]
+        rate = (done - before) / (now - then) if now > then else 0.0
+        return rate, (total - done) / rate if rate else None
+
+
+def duration(seconds: float | None) -> str:
+    """Time left, for people.
+
+    >>> duration(59.6), duration(61), duration(7300), duration(None)
+    ('60 s left', '1 min left', '2 h 2 min left', '')
+    """
+    if seconds is None:
+        return ""
+    if seconds < 61:
+        return f"{seconds:.0f} s left"
+    hours, minutes = divmod(int(seconds) // 60, 60)
+    return f"{hours} h {minutes} min left" if hours else f"{minutes} min left"
+
+
+class Line:
+    """One line that changes on a terminal; elsewhere a plain line now and then."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._said = monotonic()
+        self._shown = 0
+
+    def due(self) -> bool:
+        """Whether it is time to say something."""
+        return monotonic() - self._said >= (OFTEN if self._terminal else RARELY)
+
+    def show(self, text: str) -> None:
+        """Show a text in place of the one before; on a terminal it is cut where the line ends."""
+        self._said = monotonic()
+        if not self._terminal:
+            click.echo(text, err=True)
+            return
+        text = text[: shutil.get_terminal_size().columns - 1]
+        click.echo(f"\r{text.ljust(self._shown)}", err=True, nl=False)
+        self._shown = len(text)
+
+    def clear(self) -> None:
+        """Remove the line that changes."""
+        if self._shown:
+            click.echo("\r" + " " * self._shown + "\r", err=True, nl=False)
+            self._shown = 0
+
+
+class Progress:
+    """How many of some things are done."""
+
+    def __init__(self, what: str = "parts") -> None:
+        self._what = what
+        self._line = Line()
+        self._speed = Speed()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Say how much is done, if it is time to."""
+        if self._line.due():
+            self._line.show(progress_text([(done, total, self._what)], *self._speed(done, total)))
+
+    def end(self) -> None:
+        """Remove the line that changes."""
+        self._line.clear()
+
+
+def progress_text(counts: list[tuple[int, int, str]], rate: float, left: float | None) -> str:
+    """Progress for people; what there is one of is left out.
+
+    >>> progress_text([(3, 51, "games"), (1234, 20000, "parts")], 45.08, 416)
+    '3 of 51 games, 1,234 of 20,000 parts, 45.1 parts/s, 6 min left'
+    >>> progress_text([(0, 1, "games"), (5, 10, "parts")], 0.5, 10)
+    '5 of 10 parts, 0.5 parts/s, 10 s left'
+    """
+    shown = [f"{done:,} of {total:,} {what}" for done, total, what in counts if total > 1]
+    speed = f"{rate:,.{1 if rate < 100 else 0}f} {counts[-1][2]}/s" if rate else ""
+    return ", ".join(text for text in (*shown, speed, duration(left)) if text)
+
+
+class Screen:
+    """Shows the events of a run to people."""
+
+    def __init__(self) -> None:
+        self._line = Line()
+        self._speed = Speed()
+
+    def __call__(self, happened: Event) -> None:
+        """Show an event, or nothing."""
+        kind = happened["event"]
+        if kind == "start":
+            self._speed = Speed()
+        if kind == "progress":
+            if self._line.due():
+                games = (happened["games_done"], happened["games"], "games")
+                parts = (happened["parts_done"], happened["parts"], "parts")
+                self._line.show(progress_text([games, parts], *self._speed(*parts[:2])))
+            return
+        self._line.clear()
+        if kind not in SILENT:
+            click.echo(f"autohold: {_text(happened)}", err=True)
+
+
+def _text(happened: Event) -> str:
+    if "message" in happened:
+        return str(happened["message"])
+    if happened["event"] in SAID:
+        return SAID[happened["event"]].format(**happened)
+    details = ", ".join(f"{key} {value}" for key, value in happened.items() if key not in ("event", "time"))
+    return f"{happened['event']}: {details}"
+
+
+class JsonLines:
+    """Writes every event as a line of JSON, progress only now and then, and with its speed."""
+
+    def __init__(self) -> None:
+        self._said = monotonic()
+        self._speed = Speed()
+
+    def __call__(self, happened: Event) -> None:
+        """Write an event."""
+        if happened["event"] == "start":
+            self._speed = Speed()
+        if happened["event"] == "progress":
+            done, total = happened["parts_done"], happened["parts"]
+            if monotonic() - self._said < RARELY and done < total:
+                return
+            self._said = monotonic()
+            rate, left = self._speed(done, total)
+            happened = {**happened, "parts_per_second": round(rate, 3)}
+            happened |= {} if left is None else {"seconds_left": round(left, 1)}
+        click.echo(json_line(happened), err=True)
