@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -128,9 +127,6 @@ def _announced(connection: Connection) -> Iterator[Any]:
     from pipeline.cluster import connect
 
     with connect(connection) as executor:
-        if output().json_lines:  # what Dask logs too
-            logging.getLogger("distributed").handlers = []
-            logging.getLogger("distributed").propagate = True
         output().say("connected", f"autohold: {executor.greeting}")
         yield executor
 

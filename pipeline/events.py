@@ -5,6 +5,7 @@ An event is a dictionary: `event` says what happened, `time` when (UTC, RFC 3339
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from time import monotonic
@@ -22,6 +23,11 @@ def event(kind: str, **values: Any) -> Event:
     ['event', 'time', 'worker']
     """
     return {"event": kind, "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **values}
+
+
+def json_line(happened: Event) -> str:
+    """An event as a line of JSON, its keys in their order."""
+    return json.dumps(happened, ensure_ascii=False)
 
 
 def ignore(happened: Event) -> None:

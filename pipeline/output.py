@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pipeline.events import Event, Report, event
+from pipeline.events import Report, event, json_line
 
 
 class Output:
@@ -66,11 +66,6 @@ def print_json(content: dict[str, Any]) -> None:
     click.echo(json.dumps({"format": FORMAT, **content}, indent=2, ensure_ascii=False))
 
 
-def json_line(happened: Event) -> str:
-    """An event as a line of JSON."""
-    return json.dumps(happened, ensure_ascii=False)
-
-
 class _JsonHandler(logging.Handler):
     """What libraries log or warn of, as JSON lines."""
 
@@ -89,7 +84,7 @@ def _log_format(context: click.Context, parameter: click.Parameter, value: str) 
     if value == "json":
         output().json_lines = True
         logging.captureWarnings(True)
-        logging.basicConfig(handlers=[_JsonHandler()], force=True)
+        logging.basicConfig(handlers=[_JsonHandler(logging.WARNING)], force=True)
 
 
 json_option = click.option(

@@ -10,8 +10,7 @@ from time import monotonic
 
 import click
 
-from pipeline.events import Event
-from pipeline.output import json_line
+from pipeline.events import Event, json_line
 
 OFTEN, RARELY = 0.1, 15.0
 """seconds between two progress lines, on a terminal and elsewhere"""
@@ -53,7 +52,7 @@ def duration(seconds: float | None) -> str:
     """Time left, for people.
 
     >>> duration(59.6), duration(61), duration(7300), duration(None)
-    ('60 s left', '1 min left', '2 h 2 min left', '')
+    ('60 s left', '1 min left', '2 h 1 min left', '')
     """
     if seconds is None:
         return ""

@@ -27,7 +27,7 @@ class RunConfig(click.Option):
     ) -> tuple[Any, list[str]]:
         """Take what the file says for all that the command line does not."""
         value, args = super().handle_parse_result(ctx, opts, args)
-        if value is not None:
+        if isinstance(value, str):
             said = read_run_config(Path(value), ctx.command.params)
             if any(name in opts for name in self.exclusive):
                 said = {name: value for name, value in said.items() if name not in self.exclusive}

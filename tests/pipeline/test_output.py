@@ -1,0 +1,150 @@
+"""What a command says beside its result: JSON lines that all parse, progress that fits its line, silence elsewhere."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import progress
+from pipeline.events import event
+from pipeline.progress import JsonLines, Screen, Speed, duration, progress_text
+from tests.pipeline.games import AUTOHOLD, PARTS, ROOT, ROWS, autohold, environment, log
+
+
+def certify(game_file, folder, *more):
+    return ("certify", game_file, "--out", folder / "run", "--rows-per-part", ROWS, *more)
+
+
+# --- JSON lines -------------------------------------------------------------------------------------------------------
+
+
+def events(text):
+    """The events of JSON lines; every line has what every event has."""
+    found = [json.loads(line) for line in text.splitlines()]
+    assert all(isinstance(happened["event"], str) for happened in found)
+    assert all(datetime.fromisoformat(happened["time"]).utcoffset().seconds == 0 for happened in found)
+    return found
+
+
+@pytest.mark.parametrize("how", [("--serial",), ("--workers", "1")], ids=" ".join)
+def test_stderr_is_json_lines_and_nothing_else(game_file, tmp_path, how):
+    done = autohold(*certify(game_file, tmp_path, *how, "--log-format", "json"))
+    assert done.returncode == 0, done.stderr
+    found = events(done.stderr)
+    kinds = [happened["event"] for happened in found if happened["event"] not in ("log", "progress")]
+    assert kinds == ["connected"] * (how[0] == "--workers") + ["start", "done", "certified"]
+    assert [happened for happened in found if happened["event"] in ("start", "done")] == log(tmp_path / "run")
+    last = [happened for happened in found if happened["event"] == "progress"][-1]
+    assert (last["parts_done"], last["parts"], last["games_done"], last["games"]) == (PARTS, PARTS, 1, 1)
+    assert last["parts_per_second"] > 0
+    assert "payback" in done.stdout
+
+
+def test_errors_are_events_too(command, tmp_path):
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text("name = 3", encoding="utf-8")
+    done = command(*certify(wrong, tmp_path, "--log-format", "json", "--json"))
+    assert done.returncode == 2
+    (said,) = events(done.stderr)
+    assert (said["event"], said["code"]) == ("error", 2)
+    assert said["message"] == json.loads(done.stdout)["error"]["message"]
+    usage = command(*certify(wrong, tmp_path, "--log-format", "json", "--workers", 2, "--serial"))
+    assert [said["code"] for said in events(usage.stderr)] == [2]
+
+
+def test_rarely(monkeypatch, capsys):
+    listener = JsonLines()
+    for done in range(1, 100):
+        listener(event("progress", parts_done=done, parts=100, games_done=0, games=1))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "RARELY", 0)
+    listener(event("progress", parts_done=99, parts=100, games_done=0, games=1))
+    listener(event("progress", parts_done=100, parts=100, games_done=1, games=1))
+    assert [said["parts_done"] for said in events(capsys.readouterr().err)] == [99, 100]
+
+
+# --- for people -------------------------------------------------------------------------------------------------------
+
+
+def test_no_progress_where_nobody_looks(game_file, tmp_path):
+    done = autohold(*certify(game_file, tmp_path, "--serial"))
+    assert done.stderr == f"{tmp_path / 'run'}: certified\n"
+
+
+def on_a_terminal(*words):
+    """What the command writes to a terminal of 80 columns, as stderr."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*AUTOHOLD, *map(str, words)],
+        cwd=ROOT,
+        env=environment(COLUMNS="80"),
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        written = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the other side is closed
+                break
+            if not piece:
+                break
+            written += piece
+        assert process.wait() == 0
+    os.close(ours)
+    return written.decode().replace("\r\n", "\n")
+
+
+def test_progress_on_a_terminal(game_file, tmp_path):
+    twice = tmp_path / "again.toml"
+    twice.write_text(game_file.read_text().replace("Six by Four", "Again"), encoding="utf-8")
+    written = on_a_terminal("certify", game_file, twice, "--out", tmp_path / "run", "--rows-per-part", 10, "--serial")
+    shown = written.rsplit("\r", 1)[0].split("\r")
+    assert all(len(text) < 80 for text in shown)
+    lines = [text for text in shown if text.strip()]
+    pattern = r"[01] of 2 games, [\d,]+ of 952 parts, [\d,.]+ parts/s, \d+ (s|min) left *"
+    assert len(lines) > 1
+    assert all(re.fullmatch(pattern, line) for line in lines)
+    assert written.rsplit("\r", 1)[1] == f"{tmp_path / 'run'}: certified\n"
+
+
+def test_events_are_said_in_lines_of_their_own(capsys):
+    screen = Screen()
+    screen(event("damaged", path="a/b/strategy/part-00000.parquet", found="damaged: it is short"))
+    screen(event("failed", game="Six", parts=[2, 3], reason="its worker died 4 times"))
+    screen(event("worker lost", worker="tcp://127.0.0.1:1"))
+    screen(event("note", message="said as it is"))
+    screen(event("done"))
+    assert capsys.readouterr().err.splitlines() == [
+        "autohold: a/b/strategy/part-00000.parquet: damaged: it is short; it was made again",
+        "autohold: Six: parts 2 to 3: its worker died 4 times",
+        "autohold: worker lost: worker tcp://127.0.0.1:1",
+        "autohold: said as it is",
+    ]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**6), st.floats(0, 10**5), st.floats(0, 10**7))
+def test_progress_of_a_million_parts_fits_80_columns(done, total, rate, left):
+    text = progress_text([(min(done, 999), 999, "games"), (done, total, "parts")], rate, left)
+    assert len(text) < 80
+
+
+def test_speed_forgets_what_a_resumed_run_found():
+    now = [0.0]
+    speed = Speed(lambda: now[0])
+    assert speed(0, 2000) == (0.0, None)
+    now[0] = 1.0
+    assert speed(1000, 2000) == (1000.0, 1.0)
+    for second in range(2, 102):
+        now[0] = float(second)
+        rate, left = speed(1000 + second, 2000)
+    assert rate == pytest.approx(1, abs=0.1)
+    assert left == pytest.approx(899, rel=0.1)
+    assert duration(left) == "14 min left"
