@@ -116,8 +116,8 @@ def _check(parameter: click.Parameter, value: Any) -> None:
 
 def _paths(folder: Path, parameter: click.Parameter, value: Any) -> list[Any]:
     """A relative path from the folder of the file; a pattern of game files as all that it fits."""
-    named = parameter.name == "limits" and "." not in value
-    if not (isinstance(parameter.type, click.Path) or parameter.name == "limits") or named or "://" in value:
+    path = parameter.type.name in ("path", "file") or (parameter.name == "limits" and "." in value)
+    if not path or "://" in value:
         return [value]
     if isinstance(parameter, click.Argument) and any(letter in value for letter in MAGIC):
         matches = sorted(map(str, folder.glob(value))) if not Path(value).is_absolute() else []
