@@ -19,6 +19,7 @@ RECORDS = {
     if record["id"] in HOMES
 }
 DEALS = comb(52, 5)
+SIX = json.loads((GOLDEN / "quick-quads.json").read_text(encoding="utf-8"))
 CYCLE = 120 * DEALS * 184_072_680
 """of a game in which order counts"""
 
@@ -222,3 +223,16 @@ def test_coin_levels_of_nine_six():
         assert [win["combinations"] for win in content["wins"]] == [win["combinations"] for win in same["wins"]]
     assert [content["wins"][0]["pays"] for content in levels] == ["250", "500", "750", "1000", "4000"]
     assert [content["wins"][1]["pays"] for content in levels] == ["50", "100", "150", "200", "250"]
+
+
+# --- six credits ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("record", SIX, ids=[record["game"] for record in SIX])
+def test_bets_of_six_credits(record):
+    """Pays are printed for five of the six credits; the sixth lets faces that add up make four of a kind."""
+    content = certificate_of(record)
+    assert content["coins"] == record["coins"] == 6
+    assert round(Fraction(content["payback"]), 6) == Fraction(record["printed_return"])
+    found = [(win["name"], win["pays"], win["combinations"]) for win in content["wins"]]
+    assert found == [(row["name"], str(5 * row["pays"]), str(row["combinations"])) for row in record["rows"]]
