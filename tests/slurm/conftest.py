@@ -1,0 +1,100 @@
+"""A SLURM cluster of three virtual nodes, and a run of twelve games of the catalogue to compare with."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.games import ROOT, autohold, environment
+
+GAMES = [path for path in sorted((ROOT / "configs").glob("*.toml")) if not path.name.startswith(("black", "seq"))]
+TWELVE = (*GAMES, "--paytable", "9/6")
+"""the games that have a 9/6 paytable"""
+PARTS = 108
+"""parts of their strategy tables"""
+
+
+class Slurm:
+    """SLURM's commands on the cluster of the tests."""
+
+    def __init__(self, conf, programs):
+        # The commands `autohold` and `dask` of this environment and this source tree come first on the PATH.
+        self.environment = environment(
+            SLURM_CONF=conf, PATH=f"{programs}:{os.environ['PATH']}", INTERFACE="lo", DASK_LOGGING__DISTRIBUTED="warning"
+        )
+
+    def __call__(self, *words):
+        done = subprocess.run([*map(str, words)], env=self.environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+        return done.stdout.strip()
+
+    def submit(self, folder, *arguments, **changes):
+        """Submit the sbatch script that we ship; returns the job's number."""
+        options = ("--parsable", f"--chdir={folder}", "--ntasks=3", "--mem-per-cpu=1G", f"--export=ALL,{_pairs(changes)}")
+        return self("sbatch", *options, ROOT / "configs" / "cluster" / "certify.sbatch", *arguments)
+
+    def job(self, number):
+        """What SLURM says of a job: JobState, Restarts, ExitCode, …"""
+        return dict(re.findall(r"(\w+)=(\S+)", self("scontrol", "show", "job", number)))
+
+    def wait(self, number, *states):
+        """Wait until a job has one of these states; returns what SLURM says of it then."""
+        return until(lambda: (job := self.job(number))["JobState"] in states and job, f"job {number} {states}")
+
+    def start_again(self, number):
+        """Let a requeued job start now, and not in two minutes."""
+        job = self.wait(number, "PENDING")
+        self("scontrol", "update", f"JobId={number}", "StartTime=now")
+        return job
+
+    def step(self, number, name):
+        """The number of the step of a job that has this name."""
+        steps = self("squeue", "--noheader", "--steps", f"--jobs={number}", "--format=%j %i").splitlines()
+        return dict(line.split() for line in steps)[name]
+
+    def jobs(self, name):
+        """Numbers of the jobs of this name that run."""
+        return self("squeue", "--noheader", f"--name={name}", "--states=RUNNING", "--format=%i").split()
+
+
+def _pairs(changes):
+    return ",".join(f"{name}={value}" for name, value in changes.items()) or "ALL"
+
+
+def until(condition, what, seconds=180):
+    """The first true value of the condition, which is asked again and again."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.05)
+    return value
+
+
+@pytest.fixture(scope="session")
+def slurm(tmp_path_factory):
+    programs = tmp_path_factory.mktemp("programs")
+    for name, call in {"autohold": '-c "from pipeline.cli import main; main()"', "dask": "-m dask"}.items():
+        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {call} "$@"\n')
+        (programs / name).chmod(0o755)
+    command = (Path(__file__).parent / "one_host", "3", "sh", "-c", 'echo "$SLURM_CONF"; cat > /dev/null')
+    host = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    conf = host.stdout.readline().strip()
+    if not conf:
+        pytest.fail(f"no SLURM on this machine: {host.communicate()[1]}")
+    yield Slurm(conf, programs)
+    _, said = host.communicate(timeout=60)  # the end of its input ends it
+    assert host.returncode == 0, said
+    assert not Path(conf).parent.exists()
+
+
+@pytest.fixture(scope="session")
+def local(tmp_path_factory):
+    """The twelve games, certified by one process; not to be changed."""
+    out = tmp_path_factory.mktemp("local") / "run"
+    done = autohold("certify", *TWELVE, "--out", out, "--serial", timeout=600)
+    assert done.returncode == 0, done.stderr
+    return out
