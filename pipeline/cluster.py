@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -17,6 +18,8 @@ from distributed.client import FutureCancelledError
 
 from pipeline.events import Report, ignore
 from pipeline.execute import Argument, Connection, Failure, Result, Tls
+from pipeline.faults import ConfigError, Fault
+from pipeline.slurm import MOST_WORKERS, says, worker_job
 
 WINDOW = 3
 """calls in flight for each thread of a worker, so that nobody waits and the scheduler stays small"""
@@ -31,11 +34,12 @@ class Unreachable(ConnectionError):
 class Cluster:
     """Calls on the workers of a Dask scheduler."""
 
-    def __init__(self, client: Client, name: str, what: str, note: str = "") -> None:
+    def __init__(self, client: Client, name: str, what: str, note: str = "", to_come: int = 1) -> None:
         self._client = client
         self.name = name
         self._what = what
         self._note = note
+        self._to_come = to_come
 
     @property
     def greeting(self) -> str:
@@ -46,8 +50,8 @@ class Cluster:
 
     @property
     def workers(self) -> int:
-        """Threads of all workers."""
-        return max(1, sum(int(threads) for threads in self._client.nthreads().values()))
+        """Threads of all workers, those to come included."""
+        return max(self._to_come, sum(int(threads) for threads in self._client.nthreads().values()))
 
     def map(
         self,
@@ -88,6 +92,9 @@ def connect(connection: Connection) -> Iterator[Cluster]:
     """The workers that a connection names; raises `Unreachable` without a scheduler or without workers."""
     if connection.remote:
         with remote_cluster(connection) as cluster:
+            yield cluster
+    elif connection.slurm:
+        with slurm_cluster(connection.slurm, connection) as cluster:
             yield cluster
     else:
         with local_cluster(connection.workers or default_workers(), connection.dashboard) as cluster:
@@ -130,6 +137,40 @@ def remote_cluster(connection: Connection) -> Iterator[Cluster]:
         _wait_for_workers(client, connection.wait_workers, timeout, f"the Dask scheduler at {where}")
         watch = _dashboard(client) if "dashboard" in client.scheduler_info(n_workers=0)["services"] else ""
         yield Cluster(client, f"scheduler {where}", f"Dask scheduler at {where}", watch)
+
+
+@contextmanager
+def slurm_cluster(profile: str, connection: Connection) -> Iterator[Cluster]:
+    """Workers as SLURM jobs: as many as there is work for, replaced when they are lost, cancelled at the end.
+
+    Raises `ConfigError` for a profile that cannot be used, `Unreachable` without workers.
+    """
+    try:
+        from dask_jobqueue.slurm import SLURMCluster  # its import adds its defaults to Dask's configuration
+    except ImportError:
+        fault = Fault("--slurm", profile, "needs dask-jobqueue: pip install 'autohold[slurm]'")
+        raise ConfigError([fault]) from None
+    job = worker_job(profile, dask.config.get("jobqueue"))
+    limit = dask.config.get("distributed.adaptive.maximum")
+    most = connection.workers or (MOST_WORKERS if limit == inf else int(limit))
+    least = max(connection.wait_workers, min(most, dask.config.get("distributed.adaptive.minimum")))
+    what, timeout = f"SLURM by jobqueue.{profile}", connection.wait_timeout
+    with (
+        dask.config.set({f"jobqueue.{profile}": job}),
+        SLURMCluster(config_name=profile, security=_security(connection.tls), silence_logs=logging.CRITICAL) as cluster,
+        Client(cluster) as client,
+    ):
+        taken, words = says(cluster.job_script())
+        if not taken:
+            raise Unreachable(f"{what}: SLURM takes no such job: {words}")
+        # Jobs may wait long: ask for all that there is work for at once, and keep those without work for a minute.
+        cluster.adapt(minimum=least, maximum=max(least, most), target_duration="10ms", wait_count=60)
+        try:
+            _wait_for_workers(client, connection.wait_workers, timeout, what)
+        except Unreachable as problem:
+            raise Unreachable(f"{problem}; SLURM says: {says(cluster.job_script())[1]}") from None
+        threads = most * job["cores"] // job["processes"]
+        yield Cluster(client, f"{what}, {_count(most, 'worker')} at most", what, _dashboard(client), threads)
 
 
 def _dashboard(client: Client) -> str:

@@ -48,10 +48,16 @@ def executor_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
             click.option(
-                "--workers", type=click.IntRange(1), metavar="N", help="Local worker processes; default: one per core."
+                "--workers",
+                type=click.IntRange(1),
+                metavar="N",
+                help="Local worker processes; default: one per core. With --slurm: workers at most.",
             ),
             click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler that is running."),
             click.option("--scheduler-file", type=click.Path(), metavar="F", help="The scheduler's connection file."),
+            click.option(
+                "--slurm", metavar="PROFILE", help="SLURM jobs, as jobqueue.PROFILE of Dask's configuration says."
+            ),
             click.option("--serial", is_flag=True, help="No Dask: one part after the other in this process."),
             click.option(
                 "--wait-workers", type=click.IntRange(1), default=1, metavar="N", help="Begin with so many workers."
@@ -78,6 +84,7 @@ CONNECTING = (
     "workers",
     "scheduler",
     "scheduler_file",
+    "slurm",
     "serial",
     "wait_workers",
     "wait_timeout",
@@ -87,8 +94,8 @@ CONNECTING = (
     "tls_key",
 )
 """what `executor_options` reads"""
-PLACES = ("workers", "scheduler", "scheduler_file", "serial")
-"""those of them that say where; they exclude each other"""
+PLACES = ("workers", "scheduler", "scheduler_file", "slurm", "serial")
+"""those of them that say where; they exclude each other, but --slurm takes a number of workers"""
 
 
 def _connection(
@@ -98,7 +105,7 @@ def _connection(
     from pipeline.execute import Connection, Tls
 
     given = [f"--{name.replace('_', '-')}" for name in PLACES if values[name]]
-    if len(given) > 1:
+    if len(given) > 1 and given != ["--workers", "--slurm"]:
         raise click.UsageError(f"{' and '.join(given)} exclude each other; give one of them")
     if not given:
         values["scheduler"] = os.environ.get("DASK_SCHEDULER_ADDRESS") or None
@@ -106,10 +113,12 @@ def _connection(
     if any(files) and not all(files):
         raise click.UsageError("--tls-ca, --tls-cert and --tls-key go together; give all three or none")
     connection = Connection(**values, tls=Tls(*files) if all(files) else None)  # type: ignore[arg-type]
-    if connection.tls and not connection.remote:
-        raise click.UsageError("--tls-ca, --tls-cert and --tls-key need a --scheduler or a --scheduler-file")
-    if connection.dashboard and (connection.remote or connection.serial):
-        raise click.UsageError("--dashboard is for local workers; a scheduler that runs already has its own")
+    if connection.tls and not (connection.remote or connection.slurm):
+        raise click.UsageError("--tls-ca, --tls-cert and --tls-key need --scheduler, --scheduler-file or --slurm")
+    if connection.dashboard and (connection.remote or connection.slurm or connection.serial):
+        raise click.UsageError("--dashboard is for local workers; other schedulers have their own")
+    if connection.slurm and connection.workers and connection.wait_workers > connection.workers:
+        raise click.UsageError("--wait-workers is more than --workers, and would wait in vain")
     return connection
 
 

@@ -26,14 +26,16 @@ class Tls:
 
 @dataclass(frozen=True)
 class Connection:
-    """Where tasks are to run; without any of the first four fields, on local workers, one for each core."""
+    """Where tasks are to run; without any of the first five fields, on local workers, one for each core."""
 
     workers: int | None = None
-    """local worker processes"""
+    """local worker processes; with `slurm`, workers at most"""
     scheduler: str | None = None
     """address of a Dask scheduler that runs already"""
     scheduler_file: str | None = None
     """the connection file of one"""
+    slurm: str | None = None
+    """the profile of dask-jobqueue that says what to ask SLURM for"""
     serial: bool = False
     """one task after the other in this process"""
     wait_workers: int = 1

@@ -82,8 +82,8 @@ def certify(
     """Certify the paytables of GAMES into the run directory --out.
 
     A complete run is checked and not computed again. Without --scheduler,
-    --scheduler-file, DASK_SCHEDULER_ADDRESS or --serial, the work is done by
-    local worker processes.
+    --scheduler-file, DASK_SCHEDULER_ADDRESS, --slurm or --serial, the work is
+    done by local worker processes.
     """
     from pipeline.events import tell
     from pipeline.limits import load_limits

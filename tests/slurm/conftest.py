@@ -11,9 +11,9 @@ import pytest
 
 from tests.pipeline.games import ROOT, autohold, environment
 
-GAMES = [path for path in sorted((ROOT / "configs").glob("*.toml")) if not path.name.startswith(("black", "seq"))]
-TWELVE = (*GAMES, "--paytable", "9/6")
-"""the games that have a 9/6 paytable"""
+CATALOGUE = sorted((ROOT / "configs").glob("*.toml"))
+TWELVE = (*(path for path in CATALOGUE if not path.name.startswith(("black", "seq"))), "--paytable", "9/6")
+"""games that have a 9/6 paytable"""
 PARTS = 108
 """parts of their strategy tables"""
 
@@ -24,7 +24,10 @@ class Slurm:
     def __init__(self, conf, programs):
         # The commands `autohold` and `dask` of this environment and this source tree come first on the PATH.
         self.environment = environment(
-            SLURM_CONF=conf, PATH=f"{programs}:{os.environ['PATH']}", INTERFACE="lo", DASK_LOGGING__DISTRIBUTED="warning"
+            SLURM_CONF=conf,
+            PATH=f"{programs}:{os.environ['PATH']}",
+            INTERFACE="lo",
+            DASK_LOGGING__DISTRIBUTED="warning",
         )
 
     def __call__(self, *words):
@@ -34,7 +37,13 @@ class Slurm:
 
     def submit(self, folder, *arguments, **changes):
         """Submit the sbatch script that we ship; returns the job's number."""
-        options = ("--parsable", f"--chdir={folder}", "--ntasks=3", "--mem-per-cpu=1G", f"--export=ALL,{_pairs(changes)}")
+        options = (
+            "--parsable",
+            f"--chdir={folder}",
+            "--ntasks=3",
+            "--mem-per-cpu=1G",
+            f"--export=ALL,{_pairs(changes)}",
+        )
         return self("sbatch", *options, ROOT / "configs" / "cluster" / "certify.sbatch", *arguments)
 
     def job(self, number):
@@ -50,6 +59,11 @@ class Slurm:
         job = self.wait(number, "PENDING")
         self("scontrol", "update", f"JobId={number}", "StartTime=now")
         return job
+
+    def profile(self, **settings):
+        """The environment of a command that uses the profile that we ship, with some other settings."""
+        said = {f"DASK_JOBQUEUE__AUTOHOLD__{key.upper()}": str(value) for key, value in settings.items()}
+        return {**self.environment, **said, "DASK_CONFIG": str(ROOT / "configs" / "cluster")}
 
     def step(self, number, name):
         """The number of the step of a job that has this name."""

@@ -1,0 +1,71 @@
+"""The option --slurm where it cannot work: what is missing is said, and what to do."""
+
+import sys
+
+import dask
+import pytest
+
+from pipeline.faults import ConfigError
+from pipeline.slurm import worker_job
+
+SLURM = {"cores": None, "memory": None, "processes": None, "python": None, "walltime": "00:30:00"}
+
+
+@pytest.fixture
+def sbatch(tmp_path, monkeypatch):
+    """A host that has sbatch."""
+    (tmp_path / "sbatch").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+@pytest.mark.usefixtures("sbatch")
+def test_what_a_profile_leaves_out_is_as_in_slurm():
+    job = worker_job("night", {"slurm": SLURM, "night": {"cores": 4, "memory": "8GiB", "job_extra_directives": ["-v"]}})
+    assert job == {
+        "cores": 4,
+        "memory": "8GiB",
+        "processes": 4,
+        "python": sys.executable,
+        "walltime": "00:30:00",
+        "job-extra-directives": ["-v"],
+        "scheduler-options": {"dashboard_address": ":0"},
+    }
+    own = {"cores": 4, "memory": "8GiB", "processes": 1, "python": "python3", "scheduler-options": {"port": 1}}
+    job = worker_job("own", {"slurm": SLURM, "own": own})
+    assert (job["processes"], job["python"]) == (1, "python3")
+    assert job["scheduler-options"] == {"dashboard_address": ":0", "port": 1}
+
+
+def test_all_that_is_missing_is_said(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ConfigError) as wrong:
+        worker_job("nihgt", {"slurm": SLURM, "night": {"cores": 4, "memory": "8GiB"}, "half": {"cores": 1}})
+    profile, sbatch = map(str, wrong.value.faults)
+    assert profile.startswith("--slurm: nihgt: Dask's configuration has no jobqueue.nihgt, there are night; ")
+    assert "this host has no sbatch" in sbatch
+    with pytest.raises(ConfigError) as wrong:
+        worker_job("slurm", {"slurm": SLURM})
+    assert [str(fault).split(" is not set")[0] for fault in wrong.value.faults][:2] == [
+        "--slurm: slurm: jobqueue.slurm.cores",
+        "--slurm: slurm: jobqueue.slurm.memory",
+    ]
+
+
+def test_the_command_says_what_is_missing(command, game_file, tmp_path, monkeypatch):
+    with dask.config.set({"jobqueue": {}}):
+        done = command("certify", game_file, "--out", tmp_path / "run", "--slurm", "nowhere")
+    assert done.returncode == 2
+    assert "Dask's configuration has no jobqueue.nowhere" in done.stderr
+    monkeypatch.setitem(sys.modules, "dask_jobqueue.slurm", None)
+    done = command("certify", game_file, "--out", tmp_path / "run", "--slurm", "nowhere")
+    assert done.returncode == 2
+    assert "pip install 'autohold[slurm]'" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "options", [("--scheduler", "tcp://127.0.0.1:1"), ("--serial",), ("--workers", 2, "--wait-workers", 3)]
+)
+def test_options_that_do_not_fit(command, game_file, tmp_path, options):
+    done = command("certify", game_file, "--out", tmp_path / "run", "--slurm", "autohold", *options)
+    assert done.returncode == 2, done.stderr
