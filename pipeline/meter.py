@@ -9,6 +9,7 @@ from typing import Any
 from evaluator.decimals import decimal_12
 from evaluator.meter import MeterSummary, Segment, part_of, summarise_curve, summarise_meter, whole_curve
 from evaluator.rules import Paytable
+from evaluator.solve import Solved
 from pipeline.api import one_paytable, solve_game
 from pipeline.certificate import exact, meter_figures
 from pipeline.config import Game
@@ -72,15 +73,26 @@ def meter_curve(
     progressive = table.progressive
     if progressive is None:
         raise ConfigError([Fault(game.file, f'paytable."{table.label}"', _no_meter(game, table))])
-    solution = solve_game(game)
+    return solved_curve(game.name, solve_game(game), table, low, high, game.file)
+
+
+def solved_curve(
+    name: str,
+    solution: Solved,
+    table: Paytable,
+    low: Fraction | int | None = None,
+    high: Fraction | int | None = None,
+    file: str = "",
+) -> MeterCurve:
+    """The same for a progressive of rules that are solved; `name` of the game and its `file` are what messages say."""
     rows = hands_at_once(solution)
     summary, segments = summarise_meter(solution.tables, table, rows)
-    start, end = _range(game, table, summary, low, high)
+    start, end = _range(file, table, summary, low, high)
     if not segments[0].low <= start <= end <= segments[-1].high:
         curve = whole_curve(solution.tables, table, start, end, rows)
-        segments = summarise_curve(curve, game.rules.deck, table, bool(solution.ordered))
-    wins = (*(win.name for win in game.rules.wins), NOTHING)
-    return MeterCurve(game.name, wins, table, summary, part_of(segments, start, end))
+        segments = summarise_curve(curve, solution.program.rules.deck, table, bool(solution.ordered))
+    wins = (*(win.name for win in solution.program.rules.wins), NOTHING)
+    return MeterCurve(name, wins, table, summary, part_of(segments, start, end))
 
 
 def _no_meter(game: Game, table: Paytable) -> str:
@@ -96,14 +108,14 @@ def _number(pay: Fraction) -> str:
 
 
 def _range(
-    game: Game, table: Paytable, summary: MeterSummary, low: Fraction | int | None, high: Fraction | int | None
+    file: str, table: Paytable, summary: MeterSummary, low: Fraction | int | None, high: Fraction | int | None
 ) -> tuple[Fraction, Fraction]:
     assert table.progressive is not None
     reset, even = table.progressive.reset, summary.break_even
     end = even if even is not None and even > reset else 2 * reset
     start, end = (Fraction(default if given is None else given) for given, default in ((low, reset), (high, end)))
     if not 0 <= start <= end:
-        raise ConfigError([Fault(game.file, "range", f"expected 0 ≤ low ≤ high, found {start} to {end} credits")])
+        raise ConfigError([Fault(file, "range", f"expected 0 ≤ low ≤ high, found {start} to {end} credits")])
     return start, end
 
 

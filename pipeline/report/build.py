@@ -17,14 +17,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from pipeline.location import Location, tree, write_whole
 from pipeline.lock import claim
 from pipeline.manifest import pretty_text
 from pipeline.open_run import Place, open_run
 from pipeline.report import catalogue, explorer, sheet, strategy_list
-from pipeline.run import Refused
-from pipeline.store import SUCCESS, SUMS, sums_text
+from pipeline.run import Altered, Refused
+from pipeline.store import SUCCESS, SUMS, read_sums, sums_text, wrong_files
 
 FOLDER = "report"
 Progress = Callable[[int, int], None]
@@ -47,16 +48,18 @@ def build(run: Location, progress: Progress = lambda done, total: None) -> Repor
     """Write the report of a finished run into it, in place of any other; nothing of an older report is left.
 
     All pages are made before the first is written, so an error in between leaves the report that was there. Raises
-    `Refused` for an incomplete run, `ConfigError` where there is no run at all.
+    `Refused` for an incomplete run, `Altered` for one that has changed, `ConfigError` where there is none.
     """
     manifest, _, places = open_run(run)
     if not (run / SUCCESS).exists():
         raise Refused(f"{run} holds an incomplete run; finish it first: autohold certify … --resume")
+    if findings := wrong_files(run):
+        raise Altered(f"{run} was complete and has changed since:\n    " + "\n    ".join(findings))
     sums: dict[str, str] = {}
     size = 0
     with TemporaryDirectory(prefix="autohold-report-") as name:
         made = Path(name)
-        for path, content in _pages(manifest, places, progress):
+        for path, content in _pages(manifest, run_files(run, manifest), places, progress):
             (made / path).parent.mkdir(parents=True, exist_ok=True)
             (made / path).write_bytes(content)
             sums[path] = hashlib.sha256(content).hexdigest()
@@ -77,7 +80,15 @@ def _replace(report: Location, made: Path, sums: dict[str, str]) -> None:
     write_whole(report / SUMS, sums_text(sums).encode())
 
 
-def _pages(manifest: dict[str, object], places: tuple[Place, ...], progress: Progress) -> Iterator[tuple[str, bytes]]:
+def run_files(run: Path, manifest: dict[str, Any]) -> dict[str, sheet.Listing]:
+    """Every file that the sums of the run list, by its path."""
+    tables = {part["path"]: (part["rows"], part["content"]) for part in manifest["parts"]}
+    return {path: sheet.Listing(path, sha256, *tables.get(path, ())) for path, sha256 in read_sums(run).items()}
+
+
+def _pages(
+    manifest: dict[str, Any], files: dict[str, sheet.Listing], places: tuple[Place, ...], progress: Progress
+) -> Iterator[tuple[str, bytes]]:
     """Every file of the report: its path from the report's folder, and its bytes."""
     done = 0
     shown: list[sheet.Sheet] = []
@@ -90,7 +101,7 @@ def _pages(manifest: dict[str, object], places: tuple[Place, ...], progress: Pro
             listed = strategy_list.strategy_list(place)
             if listed is not None:
                 yield f"{place.folder}/strategy-list.json", pretty_text(listed.content).encode()
-            made = sheet.sheet(place, manifest, listed, has_explorer=asked is not None)
+            made = sheet.sheet(place, tables, files, listed, has_explorer=asked is not None)
             shown.append(made)
             yield f"{place.folder}/par-sheet.html", made.html.encode()
             done += 1

@@ -14,6 +14,9 @@ from markupsafe import Markup, escape
 
 from pipeline.manifest import software
 
+MOST_IN_A_LINE = 60
+"""letters of a fraction that may break only after its stroke"""
+
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
@@ -27,11 +30,14 @@ def environment() -> Environment:
     )
     made.filters |= {
         "grouped": grouped,
+        "amount": amount,
+        "per": per,
+        "times": times,
         "fraction": fraction,
         "places": places,
         "percent": percent,
     }
-    made.globals |= {"software": software()}
+    made.globals |= {"software": software(), "digest": digest}
     return made
 
 
@@ -61,7 +67,7 @@ def grouped(value: int | str) -> str:
 
 
 def fraction(value: str | Fraction) -> Markup:
-    """An exact fraction with thousands separators; it may break after the stroke.
+    """An exact fraction with thousands separators; it may break after the stroke, a long one anywhere.
 
     >>> str(fraction("1653526326983/1661102543100"))
     '1,653,526,326,983/<wbr>1,661,102,543,100'
@@ -69,7 +75,36 @@ def fraction(value: str | Fraction) -> Markup:
     '4,000'
     """
     above, stroke, below = str(value).partition("/")
-    return Markup(f"{escape(grouped(above))}/<wbr>{escape(grouped(below))}") if stroke else Markup(grouped(above))
+    text = Markup(f"{escape(grouped(above))}/<wbr>{escape(grouped(below))}") if stroke else Markup(grouped(above))
+    return Markup(text.replace(",", Markup(",<wbr>"))) if len(text) > MOST_IN_A_LINE else text
+
+
+def amount(value: str | Fraction) -> Markup | str:
+    """Credits or a count as people write them: at most four decimals where these are exact, else a fraction.
+
+    >>> amount("4000"), amount("5/2"), str(amount("5/3"))
+    ('4,000', '2.5', '5/<wbr>3')
+    """
+    exact = Fraction(value)
+    if (exact * 10**4).denominator != 1:
+        return fraction(exact)
+    text = places(exact, 4)
+    return text.rstrip("0").rstrip(".")
+
+
+def per(value: str, coins: int) -> Fraction:
+    """A pay per credit bet."""
+    return Fraction(value) / coins
+
+
+def times(value: str, count: int) -> Fraction:
+    """An exact value, so many times."""
+    return Fraction(value) * count
+
+
+def digest(value: str) -> Markup:
+    """A digest, in letters of one width; it may break anywhere."""
+    return Markup('<code class="digest">{}</code>').format(value)
 
 
 def places(value: str | int | Fraction, count: int) -> str:
@@ -83,10 +118,10 @@ def places(value: str | int | Fraction, count: int) -> str:
     return f"{'-' if scaled < 0 else ''}{whole:,}" + (f".{decimals:0{count}}" if count else "")
 
 
-def percent(value: str | Fraction, count: int = 2) -> str:
-    """An exact share in percent, half to even; a value below 1 percent of the last place shows as it rounds.
+def percent(value: str | Fraction, count: int = 2, sign: str = "\N{NO-BREAK SPACE}%") -> str:
+    """An exact share in percent with so many decimals, half to even.
 
-    >>> percent("1/8"), percent("9/10", 0)
-    ('12.50 %', '90 %')
+    >>> percent("1/8"), percent("9/10", 0, "")
+    ('12.50\\xa0%', '90')
     """
-    return f"{places(Fraction(value) * 100, count)}\N{NO-BREAK SPACE}%"
+    return places(Fraction(value) * 100, count) + sign
