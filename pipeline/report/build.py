@@ -80,7 +80,7 @@ def _replace(report: Location, made: Path, sums: dict[str, str]) -> None:
     write_whole(report / SUMS, sums_text(sums).encode())
 
 
-def run_files(run: Path, manifest: dict[str, Any]) -> dict[str, sheet.Listing]:
+def run_files(run: Location, manifest: dict[str, Any]) -> dict[str, sheet.Listing]:
     """Every file that the sums of the run list, by its path."""
     tables = {part["path"]: (part["rows"], part["content"]) for part in manifest["parts"]}
     return {path: sheet.Listing(path, sha256, *tables.get(path, ())) for path, sha256 in read_sums(run).items()}
