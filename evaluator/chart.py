@@ -151,7 +151,7 @@ def apply_chart(
 
     values: (32, n) worth of every hold. A hand that no line fits is held as nothing but its wild cards.
     """
-    if block.rows is None:
+    if block.arrangements is not None:
         raise ChartError("the order of the cards matters in this game, of which charts say nothing")
     deck, cards = tables.classes.deck, block.hands.T.astype(np.intp)
     faces = deck.face_of.astype(np.intp)[cards]
@@ -208,7 +208,6 @@ def _fits(line: Line, chart: Chart, deck: Deck, block: Block, hands: _Hands) -> 
 
 
 def _reach(tables: Tables, block: Block, outcome: int) -> NDArray[Any]:
-    assert block.rows is not None  # apply_chart refuses games where order matters
     reach = np.empty((32, len(block.hands)), np.int64)
     reach[31] = block.outcomes == outcome
     tables_of = [np.ascontiguousarray(table[:, outcome]) for table in tables.counts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, combinations_with_replacement, islice
 from math import comb
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.cards import Deck, format_cards
-from evaluator.expression import evaluate, expand, renamed
+from evaluator.expression import Columns, evaluate_columns, expand, renamed
 from evaluator.language import DefinitionError
 from evaluator.polynomial import HAND_SIZE, Polynomial, TooManyTerms, deals, rename, same
 from evaluator.rules import Program, win_key
@@ -31,14 +31,25 @@ def indicators(program: Program, hands: NDArray[Any]) -> NDArray[np.bool_]:
     hands: (n, 5) card numbers. Returns (W, n) bool. Raises `DefinitionError` with the hand where a definition takes a
     value other than 0 or 1.
     """
-    found = np.empty((len(program.wins), len(hands)), dtype=bool)
-    for start in range(0, len(hands), BLOCK):
-        part = hands[start : start + BLOCK]
-        for number, values in enumerate(evaluate(program.pool, program.wins, program.rules.deck, part)):
-            if values.dtype != np.bool_ and (wrong := np.flatnonzero((values != 0) & (values != 1))).size:
-                raise _not_an_indicator(program, number, part[wrong[0]], int(values[wrong[0]]))
-            found[number, start : start + BLOCK] = values
-    return found
+    return next(arranged_indicators(program, hands, [range(HAND_SIZE)]))
+
+
+def arranged_indicators(
+    program: Program, hands: NDArray[Any], arrangements: Iterable[Sequence[int]]
+) -> Iterator[NDArray[np.bool_]]:
+    """The `indicators` of the hands in one arrangement of their cards after the other."""
+    starts = range(0, len(hands), BLOCK)
+    blocks = [Columns(program.rules.deck, hands[start : start + BLOCK]) for start in starts]
+    for places in arrangements:
+        found = np.empty((len(program.wins), len(hands)), dtype=bool)
+        for start, block in zip(starts, blocks, strict=True):
+            columns = block.arranged(list(places))
+            for number, values in enumerate(evaluate_columns(program.pool, program.wins, columns)):
+                if values.dtype != np.bool_ and (wrong := np.flatnonzero((values != 0) & (values != 1))).size:
+                    hand = hands[start + wrong[0]][list(places)]
+                    raise _not_an_indicator(program, number, hand, int(values[wrong[0]]))
+                found[number, start : start + BLOCK] = values
+        yield found
 
 
 def _not_an_indicator(program: Program, number: int, cards: Sequence[int], value: int) -> DefinitionError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
@@ -258,6 +259,12 @@ class Columns:
         self.faces, self.face_row = _distinct(deck.face_of[hands], int(deck.face_of.max()) + 1)
         self.suits, self.suit_row = _distinct(deck.suit_of[hands], int(deck.suit_of.max()) + 1)
 
+    def arranged(self, places: Sequence[int]) -> Columns:
+        """Those of the hands with card places[i] in place i; nothing is looked for again."""
+        columns = copy(self)
+        columns.faces, columns.suits = self.faces[places], self.suits[places]
+        return columns
+
 
 def _distinct(values: Array, base: int) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
     """The distinct rows of (n, 5) small values as (5, m) single bits, and (n,) which of them each row is."""
@@ -294,7 +301,11 @@ def evaluate(pool: Pool, numbers: Sequence[int], deck: Deck, hands: Array) -> li
     hands: (n, 5) card numbers in the order that the definitions speak of. Returns, for each node, (n,) bool where it
     can only be 0 or 1, else (n,) int64.
     """
-    columns = Columns(deck, hands)
+    return evaluate_columns(pool, numbers, Columns(deck, hands))
+
+
+def evaluate_columns(pool: Pool, numbers: Sequence[int], columns: Columns) -> list[Array]:
+    """The same for the hands of some columns."""
     order = pool.reachable(numbers)
     last_use = {part: at for at in order for part in pool.children(at)} | dict.fromkeys(numbers, len(pool.nodes))
     done: dict[int, _Spread] = {}

@@ -32,7 +32,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.cards import Deck, format_cards
-from evaluator.ordered import ARRANGEMENTS, Arrangements, Ordered, arrange, corrections, place_counts
+from evaluator.ordered import (
+    ARRANGEMENTS,
+    Arrangements,
+    Ordered,
+    Placed,
+    arrange,
+    corrections,
+    place,
+    place_counts,
+    place_values,
+)
 from evaluator.symmetry import Classes, ProofError, copies_left, subset_rows
 
 TIE_BREAKS = ("lowest-mask", "least-variance", "most-variance")
@@ -107,10 +117,12 @@ class Block:
     """(32, n, wins + 1): D, draws that end in each outcome under each hold"""
     repeats: NDArray[np.uint32]
     """(n,): bit set of the masks that hold the same cards as a lower mask, so are no holds of their own"""
-    rows: NDArray[np.int32] | None
-    """(32, n): for each mask, the row in T_k of the cards held; None where order matters"""
-    arrangements: Arrangements | None
+    rows: NDArray[np.int32]
+    """(32, stop - start): for each mask of a canonical hand, the row in T_k of the cards held"""
+    arrangements: Arrangements | None = None
     """the rows' classes of arrangements; None where order does not matter"""
+    placed: Placed | None = None
+    """how the rows' holds follow from those of the canonical hands; None where order does not matter"""
 
 
 def exact_type(bound: int) -> type[Any]:
@@ -244,7 +256,7 @@ def hold_block(tables: Tables, start: int, stop: int) -> Block:
     stop = start + len(hands)
     weights, outcomes = tables.classes.weights[start:stop], tables.outcomes[start:stop]
     bonuses = tables.bonuses[start:stop]
-    block = Block(start, stop, hands, weights, outcomes, bonuses, counts, _repeats(hands), rows, None)
+    block = Block(start, stop, hands, weights, outcomes, bonuses, counts, _repeats(hands), rows)
     return block if tables.ordered is None else _in_order(tables, tables.ordered, block)
 
 
@@ -253,7 +265,8 @@ def _in_order(tables: Tables, ordered: Ordered, block: Block) -> Block:
     deck = tables.classes.deck
     corrected = corrections(ordered, deck, block.hands)
     rows = arrange(corrected)
-    counts = place_counts(ordered, corrected, rows, block.counts, tables.draws[0])
+    placed = place(corrected, rows)
+    counts = place_counts(ordered, placed, block.counts, tables.draws[0])
     hands = block.hands[rows.hand[:, None], ARRANGEMENTS[rows.first]]
     _check_holds(deck, tables.draws, hands, counts)
     return Block(
@@ -265,8 +278,9 @@ def _in_order(tables: Tables, ordered: Ordered, block: Block) -> Block:
         block.bonuses[rows.hand],
         counts,
         block.repeats[rows.hand],
-        None,
+        block.rows,
         rows,
+        placed,
     )
 
 
@@ -313,17 +327,15 @@ def hold_values(
         raise ValueError(f"expected units for {width} outcomes, found {len(units)} and {len(deal_units or units)}")
     most = max(tables.deals, tables.cycle_factor) * max(1, *map(abs, (*units, *(deal_units or ()))))
     paid = np.array(units, dtype=exact_type(most))
-    values = np.empty(block.counts.shape[:2], paid.dtype)
-    if block.rows is None:
-        for mask in range(32):
-            values[mask] = block.counts[mask].astype(paid.dtype, copy=False) @ paid
-    else:
-        # The transform is linear: one number for a row of T instead of a number for each outcome.
-        worth = [table.astype(paid.dtype) @ paid for table in tables.counts]
-        for mask in range(31):
-            np.take(worth[HELD[mask]], block.rows[mask], out=values[mask], mode="clip")
-        values[31] = paid[block.outcomes]
-        _transform(values)
+    values = np.empty(block.rows.shape, paid.dtype)
+    # The transform is linear: one number for a row of T instead of a number for each outcome.
+    worth = [table.astype(paid.dtype) @ paid for table in tables.counts]
+    for mask in range(31):
+        np.take(worth[HELD[mask]], block.rows[mask], out=values[mask], mode="clip")
+    values[31] = paid[tables.outcomes[block.start : block.stop]]
+    _transform(values)
+    if tables.ordered is not None and block.placed is not None:
+        values = place_values(tables.ordered, block.placed, values, paid)
     if deal_units is not None:
         values[31] = np.array(deal_units, paid.dtype)[block.outcomes]
     values *= np.array(tables.multipliers, paid.dtype)[list(HELD), None]

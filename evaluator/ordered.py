@@ -22,6 +22,7 @@ of the 120 arrangements. Holding the ten and the king of a hand, N is 1 and G is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, permutations, product
 from math import comb, factorial
 from typing import Any
@@ -49,6 +50,9 @@ _AT = np.array([_START[mask] + _PLACED[mask] for mask in range(32)])
 _CARDS = np.array([sum(1 << ARRANGEMENTS[:, place] for place in members) for members in _MEMBERS[1:]])
 _CARDS = np.vstack([np.zeros((1, 120), _CARDS.dtype), _CARDS])
 """(32, 120): the cards that each mask of places holds under each arrangement"""
+
+_ORDERS: NDArray[np.int64] = np.array([factorial(5 - mask.bit_count()) for mask in range(32)])
+"""(32,): in how many orders the draw can come to each mask"""
 
 MOST_TERMS = 50_000_000
 """entries of the tables of N; more patterns are refused"""
@@ -84,26 +88,31 @@ def prepare_ordered(classes: Classes, base: NDArray[np.uint8], outcomes: NDArray
     if deck.copies.max() > 1:
         raise ValueError("wins that depend on order need a deck without alike cards")
     special = np.flatnonzero((outcomes != base[:, None]).any(axis=1))
-    pairs = np.stack([np.broadcast_to(base[special, None], outcomes[special].shape), outcomes[special]], axis=-1)
-    changed = pairs[pairs[..., 0] != pairs[..., 1]]
-    changes = tuple((int(a), int(b)) for a, b in np.unique(changed.reshape(-1, 2), axis=0))
-    codes = np.zeros(pairs.shape[:2], np.uint8)
-    for code, pair in enumerate(changes, start=1):
-        codes[(pairs == pair).all(axis=-1)] = code
-    hands, codes = _all_images(classes, classes.hands[5][special], codes)
-    patterns, pattern_of = np.unique(codes, axis=0, return_inverse=True)
+    pairs = base[special, None] * np.uint16(256) + outcomes[special]
+    changed = np.flatnonzero(np.bincount(pairs[outcomes[special] != base[special, None]], minlength=1))
+    changes = tuple(divmod(pair, 256) for pair in changed.tolist())
+    code_of = np.zeros(1 << 16, np.uint16)
+    code_of[changed] = np.arange(1, len(changed) + 1)
+    hands, patterns, pattern_of = _all_images(classes, classes.hands[5][special], code_of[pairs])
     if sum(comb(deck.kinds, k) * comb(5, k) for k in range(6)) * len(patterns) > MOST_TERMS:
         raise TooManyPatterns(
             f"the wins depend on order in {len(patterns)} ways, which is too many for a deck of {deck.kinds} cards"
         )
     keeping = tuple(_keeping(patterns, size, len(changes)) for size in range(6))
-    return Ordered(changes, _containing(deck, hands, pattern_of.reshape(-1), len(patterns)), keeping)
+    return Ordered(changes, _containing(deck, hands, pattern_of, len(patterns)), keeping)
 
 
-def _all_images(classes: Classes, hands: NDArray[Any], codes: NDArray[np.uint8]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The hands under every exchange of suits, each once, with their codes by arrangement of the ascending image."""
+def _all_images(
+    classes: Classes, hands: NDArray[Any], codes: NDArray[np.uint16]
+) -> tuple[NDArray[Any], NDArray[np.uint16], NDArray[np.intp]]:
+    """The hands under every exchange of suits, each once; the different codes by arrangement; which of these each has.
+
+    An exchange of suits is for each hand one of 120 orders of its cards, and hands of equal codes and equal order have
+    images of equal codes: only one of each such kind is made.
+    """
     deck = classes.deck
-    images, image_codes = [], []
+    own, own_of = _distinct_rows(codes)
+    images, ranks, kinds = [], [], []
     for choice in product(*(permutations(suits) for suits in classes.components)):
         suits = np.arange(len(deck.suits) + 1)
         for component, permuted in zip(classes.components, choice, strict=True):
@@ -111,15 +120,24 @@ def _all_images(classes: Classes, hands: NDArray[Any], codes: NDArray[np.uint8])
         ordinary = deck.suit_of < len(deck.suits)
         names = np.arange(deck.kinds)
         names[ordinary] += suits[deck.suit_of[ordinary]] - deck.suit_of[ordinary].astype(int)
-        renamed = names[hands]
+        renamed = names.astype(deck.card_type)[hands]
         order = np.argsort(renamed, axis=1)
         images.append(np.take_along_axis(renamed, order, axis=1))
-        # Arrangement q of the image puts card q[place] of it there, which is card order[q[place]] of the hand.
-        source = order[:, ARRANGEMENTS]
-        image_codes.append(np.take_along_axis(codes, arrangement_number(source), axis=1))
-    every = np.concatenate(images)
-    _, first = np.unique(every, axis=0, return_index=True)
-    return every[first], np.concatenate(image_codes)[first]
+        ranks.append(_rank(deck, images[-1]))
+        kinds.append(own_of * 120 + arrangement_number(order))
+    _, first = np.unique(np.concatenate(ranks), return_index=True)
+    kinds_used, kind = np.unique(np.concatenate(kinds)[first], return_inverse=True)
+    # Arrangement q of the image puts card q[place] of it there, which is card order[q[place]] of the hand.
+    source = arrangement_number(ARRANGEMENTS[kinds_used % 120][:, ARRANGEMENTS])
+    patterns, pattern_of = _distinct_rows(np.take_along_axis(own[kinds_used // 120], source, axis=1))
+    return np.concatenate(images)[first], patterns, pattern_of[kind]
+
+
+def _distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The different rows, as they first come, and (n,) which of them each row is; much faster than sorting rows."""
+    known: dict[bytes, int] = {}
+    which = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows], np.intp)
+    return np.frombuffer(b"".join(known), rows.dtype).reshape(len(known), rows.shape[1]), which
 
 
 def arrangement_number(arrangements: NDArray[Any]) -> NDArray[np.intp]:
@@ -130,7 +148,7 @@ def arrangement_number(arrangements: NDArray[Any]) -> NDArray[np.intp]:
     return numbers[arrangements @ place_value]
 
 
-def _keeping(patterns: NDArray[np.uint8], size: int, changes: int) -> NDArray[np.int64]:
+def _keeping(patterns: NDArray[np.uint16], size: int, changes: int) -> NDArray[np.int64]:
     table = np.zeros((len(patterns), len(_SUBSETS[size]), len(_PLACEMENTS[size]), changes), np.int64)
     for pattern, arrangement in np.argwhere(patterns):
         change = patterns[pattern, arrangement] - 1
@@ -145,12 +163,12 @@ def _containing(
 ) -> tuple[NDArray[np.int32], ...]:
     tables = []
     for size in range(6):
-        width = len(_SUBSETS[size])
-        table = np.zeros(comb(deck.kinds, size) * patterns * width, np.int32)
+        rows = comb(deck.kinds, size)
+        table = np.zeros((rows * patterns, len(_SUBSETS[size])), np.int32)
         for number, members in enumerate(_SUBSETS[size]):
-            cell = (_rank(deck, hands[:, list(members)]) * patterns + pattern_of) * width + number
-            table += np.bincount(cell, minlength=len(table)).astype(np.int32)
-        tables.append(table.reshape(-1, patterns, width))
+            cell = _rank(deck, hands[:, list(members)]) * patterns + pattern_of
+            table[:, number] = np.bincount(cell, minlength=len(table))
+        tables.append(table.reshape(rows, patterns, -1))
     return tuple(tables)
 
 
@@ -158,9 +176,13 @@ def _rank(deck: Deck, cards: NDArray[Any]) -> NDArray[np.intp]:
     """The number of each ascending row among all sets of that many cards."""
     rank = np.zeros(len(cards), np.intp)
     for place in range(cards.shape[1]):
-        binomials = np.array([comb(card, place + 1) for card in range(deck.kinds)], np.intp)
-        rank += binomials[cards[:, place]]
+        rank += _binomials(deck.kinds, place + 1)[cards[:, place]]
     return rank
+
+
+@lru_cache(maxsize=64)
+def _binomials(kinds: int, size: int) -> NDArray[np.intp]:
+    return np.array([comb(card, size) for card in range(kinds)], np.intp)
 
 
 def _restrictions() -> dict[tuple[int, int], NDArray[np.int64]]:
@@ -201,20 +223,18 @@ def corrections(ordered: Ordered, deck: Deck, hands: NDArray[Any]) -> Correction
         ],
         axis=1,
     )
-    kinds: dict[bytes, int] = {}
-    kind = np.array([kinds.setdefault(row.tobytes(), len(kinds)) for row in found], np.intp)
-    different = np.frombuffer(b"".join(kinds), found.dtype).reshape(len(kinds), found.shape[1]).astype(np.int64)
+    different, kind = _distinct_rows(found)
+    kinds = len(different)
     widths = [ordered.patterns * len(_SUBSETS[len(members)]) for members in _MEMBERS]
-    meeting = [
-        part.reshape(len(kinds), ordered.patterns, -1) for part in np.split(different, np.cumsum(widths)[:-1], axis=1)
-    ]
+    parts = np.split(different.astype(np.int64), np.cumsum(widths)[:-1], axis=1)
+    meeting = [part.reshape(kinds, ordered.patterns, -1) for part in parts]
     for card in range(5):
         for mask in range(32):
             if not mask >> card & 1:
                 whole = mask | 1 << card
                 meeting[mask] = meeting[mask] - meeting[whole] @ _RESTRICT[whole, card]
     tables = [
-        (met.reshape(len(kinds), -1) @ ordered.keeping[len(members)]).reshape(len(kinds), -1, len(ordered.changes))
+        (met.reshape(kinds, -1) @ ordered.keeping[len(members)]).reshape(kinds, -1, len(ordered.changes))
         for met, members in zip(meeting, _MEMBERS, strict=True)
     ]
     return Corrections(kind, np.concatenate(tables, axis=1))
@@ -291,26 +311,51 @@ def _for_hands(kind: NDArray[np.intp], representative: NDArray[np.intp]) -> Arra
     return Arrangements(hand, first[one], within.sum(axis=1)[one], sets[one], row[:, None] + number[kind])
 
 
-def place_counts(
-    ordered: Ordered, corrected: Corrections, rows: Arrangements, base: NDArray[Any], most: int
-) -> NDArray[Any]:
+@dataclass(frozen=True)
+class Placed:
+    """How the holds of rows in their order are made of the holds of hands without order, for each mask of places."""
+
+    tables: NDArray[np.int64]
+    """(kinds, 1546, changes): the corrections"""
+    hold: NDArray[np.intp]
+    """(32, r): which mask of which hand, mask * n + hand, the held cards are"""
+    entry: NDArray[np.intp]
+    """(32, r): which correction, kind * 1546 + placement"""
+
+
+def place(corrected: Corrections, rows: Arrangements) -> Placed:
+    """Every mask of places of some rows, once for all that is placed."""
+    cards = _CARDS[:, rows.first]
+    entry = _AT[cards, rows.first] + corrected.kind[rows.hand] * corrected.tables.shape[1]
+    return Placed(corrected.tables, cards * len(corrected.kind) + rows.hand, entry)
+
+
+def place_counts(ordered: Ordered, placed: Placed, base: NDArray[Any], most: int) -> NDArray[Any]:
     """(32, r, outcomes): draws in order that end in each outcome, masks by place on the screen; none above `most`.
 
     base: (32, n, outcomes) draws without order under each mask of cards, by base outcome.
     """
     kind = np.int32 if most < 2**31 else np.int64
-    orders: NDArray[Any] = np.array([factorial(5 - mask.bit_count()) for mask in range(32)], kind)
-    hands, outcomes = base.shape[1:]
-    unplaced: NDArray[Any] = (base.astype(kind) * orders[:, None, None]).reshape(-1, outcomes)
-    tables = corrected.tables.astype(kind)
-    kind_of = corrected.kind[rows.hand]
-    result = np.empty((32, len(rows.hand), outcomes), kind)
+    outcomes = base.shape[2]
+    unplaced = np.multiply(base, _ORDERS[:, None, None], dtype=kind, casting="same_kind").reshape(-1, outcomes)
+    moves = np.zeros((len(ordered.changes), outcomes), kind)
+    for change, (before, after) in enumerate(ordered.changes):
+        moves[change, [before, after]] = -1, 1
+    moved = (placed.tables.astype(kind) @ moves).reshape(-1, outcomes)
+    result = np.empty((*placed.hold.shape, outcomes), kind)
     for screen in range(32):
-        cards = _CARDS[screen, rows.first]
-        np.take(unplaced, cards * hands + rows.hand, axis=0, out=result[screen], mode="clip")
-        moved = tables[kind_of, _AT[cards, rows.first]]
-        for change, (before, after) in enumerate(ordered.changes):
-            if moved[:, change].any():
-                result[screen, :, before] -= moved[:, change]
-                result[screen, :, after] += moved[:, change]
+        np.take(unplaced, placed.hold[screen], axis=0, out=result[screen], mode="clip")
+        result[screen] += np.take(moved, placed.entry[screen], axis=0, mode="clip")
     return result
+
+
+def place_values(ordered: Ordered, placed: Placed, base: NDArray[Any], paid: NDArray[Any]) -> NDArray[Any]:
+    """(32, r): what the draws in order win together, masks by place on the screen; of the type of `paid`.
+
+    base: (32, n) what the draws without order win under each mask of cards; paid: (outcomes,) what each outcome pays.
+    """
+    before, after = np.array(ordered.changes).T
+    gains = placed.tables.astype(paid.dtype, copy=False) @ (paid[after] - paid[before])
+    values: NDArray[Any] = (base * _ORDERS[:, None]).ravel()[placed.hold]  # several times faster than np.take
+    values += gains.ravel()[placed.entry]
+    return values

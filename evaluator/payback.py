@@ -13,6 +13,7 @@ values of rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -118,6 +119,16 @@ class Strategy:
     """(n, wins + 1): draws that end in each outcome under the chosen hold"""
     numerators: NDArray[Any] | None
     """(32, n) int64 or object, where asked for: units won over all the draws of each hold"""
+
+
+def joined(pieces: Sequence[Strategy]) -> Strategy:
+    """The strategy of the rows of all pieces, one after the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    columns = {field.name: [getattr(piece, field.name) for piece in pieces] for field in fields(Strategy)}
+    numerators = columns.pop("numerators")
+    rows: dict[str, NDArray[Any]] = {name: np.concatenate(column) for name, column in columns.items()}
+    return Strategy(**rows, numerators=None if numerators[0] is None else np.concatenate(numerators, axis=1))
 
 
 def certify_rows(

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.classify import DealCount, deal_counts, depends_on_order, highest, indicators, only, suit_components
+from evaluator.classify import (
+    DealCount,
+    arranged_indicators,
+    deal_counts,
+    depends_on_order,
+    highest,
+    indicators,
+    only,
+    suit_components,
+)
 from evaluator.holds import Tables, build_tables, deal_count
 from evaluator.language import DefinitionError
 from evaluator.ordered import ARRANGEMENTS, TooManyPatterns, prepare_ordered
@@ -94,8 +103,7 @@ def _classify(
     arranged = np.repeat(base[:, None], len(ARRANGEMENTS), axis=1)
     part = only(program, ordered)
     tally = _Tally(deal_counts(found, classes.weights * len(ARRANGEMENTS)))
-    for number, arrangement in enumerate(ARRANGEMENTS):
-        holding = indicators(part, classes.hands[5][:, arrangement])
+    for number, holding in enumerate(arranged_indicators(part, classes.hands[5], ARRANGEMENTS.tolist())):
         some = np.flatnonzero(holding.any(axis=0))
         here, weights = found[:, some], classes.weights[some]
         tally.add(deal_counts(here, weights), -1)

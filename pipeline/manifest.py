@@ -84,8 +84,17 @@ def _prefixed(column: pa.Array) -> bytes:
     _, offsets, content = column.buffers()
     ends = np.frombuffer(offsets, np.int32, len(column) + 1, column.offset * 4)
     texts = np.frombuffer(content or b"", np.uint8)[ends[0] : ends[-1]]
-    lengths = np.diff(ends).astype("<u4").view(np.uint8)
-    return np.insert(texts, np.repeat(ends[:-1] - ends[0], 4), lengths).tobytes()
+    lengths = np.diff(ends).astype("<u4")
+    if (lengths == lengths[0]).all():  # as in most columns
+        return np.hstack([lengths.view(np.uint8).reshape(-1, 4), texts.reshape(len(lengths), -1)]).tobytes()
+    # Many times faster than np.insert.
+    at = (ends[:-1] - ends[0])[:, None] + 4 * np.arange(len(lengths))[:, None] + np.arange(4)
+    written = np.empty(len(texts) + 4 * len(lengths), np.uint8)
+    text = np.ones(len(written), bool)
+    text[at] = False
+    written[at] = lengths.view(np.uint8).reshape(-1, 4)
+    written[text] = texts
+    return written.tobytes()
 
 
 @lru_cache(maxsize=1)

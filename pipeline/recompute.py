@@ -31,7 +31,7 @@ def check_again(run: Location, identity: str, plan: Plan, number: int, findings:
     rows: list[list[tuple[int, str]]] = [[] for _ in entry.paytables]
     for part in range(plan.parts(number)):
         made = compute_part(plan, number, part, range(len(entry.paytables)))
-        for i, (table, outcome) in made.items():
+        for i, table, outcome in made:
             outcomes[i] += outcome
             rows[i].append((table.num_rows, content_digest(table)))
             _compare(run, part_path(entry.folders[i], part), table, rows[i][-1][1], findings)

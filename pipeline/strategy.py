@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,10 @@ from pipeline.faults import slug
 NOTHING = "nothing"
 HOLDS = 32
 
-Texts = tuple[NDArray[np.uint8], pa.Array]
-"""`card_letters` of some hands, and their text"""
+_CARDS_OF = (np.arange(HOLDS)[:, None] >> np.arange(5) & 1).astype(bool)
+"""(32, 5): the cards that each mask holds"""
+_DIGITS = np.array([list(f"{byte:02x}".encode()) for byte in range(256)], np.uint8)
+"""(256, 2): the hexadecimal digits of each byte"""
 
 
 class Column(NamedTuple):
@@ -36,21 +39,32 @@ def columns(rules: Rules, paytable: Paytable, all_holds: bool = False, ordered: 
 
     Expected values that 64 bits are not proven to hold are text. Where order matters, a row is a class of arrangements.
     """
-    deck = rules.deck
-    most = draw_counts(deck, ordered)[0]
+    return (*hand_columns(rules.deck, ordered), *play_columns(rules, paytable, all_holds, ordered))
+
+
+def hand_columns(deck: Deck, ordered: bool = False) -> tuple[Column, ...]:
+    """The first of them, which no paytable changes."""
     card = pa.uint8() if deck.card_type is np.uint8 else pa.uint16()
     deals = pa.int32() if deal_count(deck, ordered) < 2**31 else pa.int64()
+    meaning = "the hand from left to right" if ordered else "the canonical hand, ascending"
+    return (
+        Column("hand", pa.string(), "cards", meaning),
+        *(Column(f"c{i}", card, "card number", f"card {i} of the hand") for i in range(1, 6)),
+        *(_ORDER_COLUMNS if ordered else ()),
+        Column("weight", deals, "deals", "how many deals the hand stands for"),
+    )
+
+
+def play_columns(
+    rules: Rules, paytable: Paytable, all_holds: bool = False, ordered: bool = False
+) -> tuple[Column, ...]:
+    """The others."""
+    most = draw_counts(rules.deck, ordered)[0]
     draws = pa.int32() if most < 2**31 else pa.int64()
     value = pa.int64() if most * max(line_units(paytable)) < 2**63 else pa.string()
     won = "credits * pay denominator"
     names = [*(win.name for win in rules.wins), NOTHING]
     return (
-        Column(
-            "hand", pa.string(), "cards", "the hand from left to right" if ordered else "the canonical hand, ascending"
-        ),
-        *(Column(f"c{i}", card, "card number", f"card {i} of the hand") for i in range(1, 6)),
-        *(_ORDER_COLUMNS if ordered else ()),
-        Column("weight", deals, "deals", "how many deals the hand stands for"),
         Column("hold", pa.uint8(), "mask", "the hold that the tie rule chooses: bit i set = card i + 1 is held"),
         Column("held", pa.string(), "cards", "the cards held"),
         Column("ev_numerator", value, won, f"won in all draws of the hold together; pay denominator {paytable.scale}"),
@@ -77,8 +91,8 @@ _ORDER_COLUMNS = (
 
 
 def card_letters(deck: Deck, hands: NDArray[Any]) -> NDArray[np.uint8]:
-    """(n, 5) card numbers to (n, 5, longest name) UTF-8 bytes, zeros after the end of a name."""
-    names = np.array([name.encode() for name in deck.names])
+    """(n, 5) card numbers to (n, 5, 1 + longest name) bytes: a space and the UTF-8 name, zeros after its end."""
+    names = np.array([f" {name}".encode() for name in deck.names])
     return np.take(names.view(np.uint8).reshape(len(names), -1), hands, axis=0)
 
 
@@ -89,34 +103,39 @@ def card_texts(letters: NDArray[np.uint8], kept: NDArray[np.bool_]) -> pa.Array:
     ['2c 4h']
     """
     count, cards, longest = letters.shape
-    cells = np.zeros((count, cards, 1 + longest), np.uint8)
-    cells[..., 0] = kept & (kept.cumsum(axis=1) > 1)  # a space before each card but the first
-    cells[..., 0] *= ord(" ")
-    np.multiply(letters, kept[..., None], out=cells[..., 1:])
-    written = cells.reshape(count, -1) != 0
-    ends = np.zeros(count + 1, np.int32)
-    np.cumsum(np.count_nonzero(written, axis=1), out=ends[1:])
-    return pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(cells.reshape(count, -1)[written]))
+    cells = letters.view(f"V{longest}").reshape(count, cards)[kept].view(np.uint8)
+    written = cells != 0
+    number = np.einsum("ij->i", kept, dtype=np.intp)  # many times faster than sum(axis=1)
+    last = np.cumsum(number)
+    written[(last - number)[number > 0] * longest] = False  # no space before the first card
+    lengths = np.einsum("ij->i", written.reshape(-1, longest), dtype=np.int32)
+    ends = np.append(np.int32(0), np.cumsum(lengths, dtype=np.int32))[np.append(0, last)]
+    return pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(cells[written]))
 
 
-def hand_texts(deck: Deck, hands: NDArray[Any]) -> Texts:
-    """The letters and the text of (n, 5) hands, for all paytables."""
-    letters = card_letters(deck, hands)
-    return letters, card_texts(letters, np.ones(letters.shape[:2], bool))
-
-
-def strategy_table(rules: Rules, paytable: Paytable, block: Block, strategy: Strategy, texts: Texts) -> pa.Table:
-    """The Arrow table of the rows of a block; `texts` are those of `hand_texts` for its hands."""
-    letters, hand = texts
-    held = (strategy.hold[:, None] >> np.arange(5, dtype=np.uint8) & 1).astype(bool)
-    values: list[Any] = [hand, *block.hands.T]
+def hand_table(rules: Rules, block: Block) -> pa.Table:
+    """The first columns of the rows of a block, hand to weight: those that no paytable changes."""
+    letters = card_letters(rules.deck, block.hands)
+    values: list[Any] = [card_texts(letters, np.ones(letters.shape[:2], bool)), *block.hands.T]
     if block.arrangements is not None:
         values += [block.start + block.arrangements.hand, arrangement_sets(block.arrangements)]
-    values += [block.weights, strategy.hold, card_texts(letters, held)]
-    values += [strategy.ev_numerator, strategy.ev, strategy.optimal_holds, strategy.draws, *strategy.counts.T]
-    if strategy.numerators is not None:
-        values += list(strategy.numerators)
-    wanted = columns(rules, paytable, strategy.numerators is not None, block.arrangements is not None)
+    return _table(hand_columns(rules.deck, block.arrangements is not None), [*values, block.weights])
+
+
+def strategy_table(
+    rules: Rules, paytable: Paytable, hands: pa.Table, letters: NDArray[np.uint8], strategy: Strategy
+) -> pa.Table:
+    """The Arrow table of some rows, from their `hand_table`, their `card_letters` and their strategy."""
+    held = _CARDS_OF[strategy.hold]
+    values = [strategy.hold, card_texts(letters, held), strategy.ev_numerator, strategy.ev, strategy.optimal_holds]
+    values += [strategy.draws, *strategy.counts.T, *(() if strategy.numerators is None else strategy.numerators)]
+    ordered = len(hands.schema) > len(hand_columns(rules.deck))
+    wanted = play_columns(rules, paytable, strategy.numerators is not None, ordered)
+    played = _table(wanted, values)
+    return pa.Table.from_arrays([*hands.columns, *played.columns], schema=pa.schema([*hands.schema, *played.schema]))
+
+
+def _table(wanted: Sequence[Column], values: Sequence[Any]) -> pa.Table:
     arrays = [
         value if isinstance(value, pa.Array) else arrow_array(value, column.type)
         for value, column in zip(values, wanted, strict=True)
@@ -126,12 +145,12 @@ def strategy_table(rules: Rules, paytable: Paytable, block: Block, strategy: Str
 
 def arrangement_sets(rows: Arrangements) -> pa.Array:
     """For each row, the bit set of its arrangements in 30 hexadecimal digits."""
-    digits = np.array([list(f"{byte:02x}".encode()) for byte in range(256)], np.uint8)[rows.sets]
+    digits = _DIGITS[rows.sets]
     ends = np.arange(0, digits.size + 1, 30, dtype=np.int32)
     return pa.StringArray.from_buffers(len(rows.sets), pa.py_buffer(ends), pa.py_buffer(digits.tobytes()))
 
 
-def arrow_schema(wanted: tuple[Column, ...]) -> pa.Schema:
+def arrow_schema(wanted: Sequence[Column]) -> pa.Schema:
     """The columns as an Arrow schema, with unit and meaning in the metadata of every field."""
     return pa.schema(
         pa.field(column.name, column.type, nullable=False, metadata={"unit": column.unit, "meaning": column.meaning})

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from evaluator.classify import DealCount
 from evaluator.holds import hold_block
 from evaluator.language import DefinitionError
 from evaluator.meter import MeterSummary, summarise_meter
-from evaluator.payback import Outcome, certify_rows
+from evaluator.payback import Outcome, Strategy, certify_rows, joined
 from evaluator.rules import Faults, Rules
 from evaluator.solve import Solved, order_warnings, solve
 from evaluator.symmetry import TooManyClasses
@@ -23,7 +24,7 @@ from pipeline.location import Location
 from pipeline.plan import ROWS_PER_PART, Entry, Plan, Task, part_path, read_plan
 from pipeline.sensitivities import sensitivity_rows
 from pipeline.store import PLAN, Receipt, read_part, write_part
-from pipeline.strategy import hand_texts, strategy_table
+from pipeline.strategy import card_letters, hand_table, strategy_table
 
 ORDERED_HANDS = 1024
 """canonical hands that are worked on at once where each may have 120 rows"""
@@ -109,24 +110,28 @@ def _run_part(run: Location, identity: str, plan: Plan, number: int, part: int) 
     if all(receipt.found == "sound" for receipt in receipts):
         return receipts
     wanted = [i for i, receipt in enumerate(receipts) if receipt.found != "sound"]
-    for i, (table, outcome) in compute_part(plan, number, part, wanted).items():
+    for i, table, outcome in compute_part(plan, number, part, wanted):
         receipts[i] = write_part(run, identity, receipts[i].path, table, outcome, receipts[i].found)
     return receipts
 
 
-def compute_part(plan: Plan, number: int, part: int, wanted: Sequence[int]) -> dict[int, tuple[pa.Table, Outcome]]:
-    """For the wanted paytables of an entry, the table of a part and the sums over its rows; nothing is written."""
+def compute_part(plan: Plan, number: int, part: int, wanted: Sequence[int]) -> Iterator[tuple[int, pa.Table, Outcome]]:
+    """For each wanted paytable of an entry, the table of a part and the sums over its rows; nothing is written."""
     entry = plan.entries[number]
     tables = solved(entry.rules).tables
     outcomes = {i: Outcome.none_of(entry.paytables[i]) for i in wanted}
-    pieces: dict[int, list[pa.Table]] = {i: [] for i in wanted}
+    pieces: dict[int, list[Strategy]] = {i: [] for i in wanted}
+    hands, letters = [], []
     start, stop = plan.rows(number, part)
     step = ORDERED_HANDS if entry.ordered else stop - start
     for at in range(start, stop, step):
         block = hold_block(tables, at, min(at + step, stop))
-        texts = hand_texts(entry.rules.deck, block.hands)
+        hands.append(hand_table(entry.rules, block))
+        letters.append(card_letters(entry.rules.deck, block.hands))
         for i in wanted:
             outcome, strategy = certify_rows(tables, block, entry.paytables[i], plan.tie_break, plan.all_holds)
             outcomes[i] += outcome
-            pieces[i].append(strategy_table(entry.rules, entry.paytables[i], block, strategy, texts))
-    return {i: (pa.concat_tables(pieces[i]).combine_chunks(), outcomes[i]) for i in wanted}
+            pieces[i].append(strategy)
+    rows = pa.concat_tables(hands).combine_chunks(), np.concatenate(letters)
+    for i in wanted:
+        yield i, strategy_table(entry.rules, entry.paytables[i], *rows, joined(pieces.pop(i))), outcomes[i]
