@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.ordered import ARRANGEMENTS
 from evaluator.payback import line_units
-from evaluator.random_play import Table, TooManyDeals, build_table, play_hands
+from evaluator.random_play import Table, TooManyDeals, build_table, held_cards, play_hands
 from evaluator.rules import Paytable
+from pipeline.check_table import numbers
 from pipeline.execute import Executor, Failure
 from pipeline.faults import ConfigError, Fault
 from pipeline.location import Location
@@ -28,6 +30,8 @@ from pipeline.tasks import solved
 
 PARTITION = 1_000_000
 """hands in a partition"""
+ROWS_AT_ONCE = 1 << 16
+"""rows of a strategy table that are taken apart at once where order matters"""
 LEAST_EXPECTED = 5
 """outcomes that are expected less often are put together in the test of the counts"""
 CONFIDENCE, Z = "99%", 2.576
@@ -49,9 +53,27 @@ class Job:
 def _table(run: Location, folder: str) -> Table:
     place = choose_place(open_run(run)[2], folder)
     try:
-        return build_table(solved(place.entry.rules), place.paytable, place.holds())
+        return build_table(solved(place.entry.rules), place.paytable, decisions(place))
     except TooManyDeals as problem:
         raise ConfigError([Fault(str(run), folder, str(problem))]) from None
+
+
+def decisions(place: Place) -> NDArray[np.uint8]:
+    """What `build_table` wants to know of a strategy table."""
+    if not place.entry.ordered:
+        return place.holds()
+    table = place.strategy("canonical", "arrangements", "hold")
+    members = np.frombuffer(
+        b"".join(int(text, 16).to_bytes(15, "little") for text in table.column("arrangements").to_pylist()), np.uint8
+    ).reshape(-1, 15)
+    rows, holds = numbers(table, "canonical"), numbers(table, "hold")
+    held = np.zeros((place.entry.rows, len(ARRANGEMENTS)), np.uint8)
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        some = slice(start, start + ROWS_AT_ONCE)
+        arrangements = np.unpackbits(members[some], axis=1, bitorder="little").astype(bool)
+        row, arrangement = np.nonzero(arrangements)
+        held[rows[some][row], arrangement] = held_cards(arrangements, holds[some])[row]
+    return held
 
 
 def play_partition(job: Job, numbered: tuple[int, int]) -> list[int]:
