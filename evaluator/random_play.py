@@ -132,7 +132,8 @@ def held_cards(arrangements: NDArray[np.bool_], holds: NDArray[np.uint8]) -> NDA
     [1, 16]
     """
     shown = ARRANGEMENTS[arrangements.argmax(axis=1)]
-    return ((holds[:, None] >> np.arange(5, dtype=np.uint8) & 1) << shown).sum(axis=1).astype(np.uint8)
+    cards: NDArray[np.int64] = ((holds[:, None] >> np.arange(5, dtype=np.uint8) & 1) << shown).sum(axis=1)
+    return cards.astype(np.uint8)
 
 
 def _special(solved: Solved) -> NDArray[np.bool_]:
@@ -192,7 +193,8 @@ def _arranged_holds(arranged: Arranged, deals: NDArray[np.intp], orders: NDArray
     places = arranged.places[deals].astype(np.intp)
     lying = arrangement_number(np.take_along_axis(places, orders, axis=1))
     held = arranged.held[arranged.rows[deals], lying]
-    return ((held[:, None] >> places & 1) << np.arange(5)).sum(axis=1).astype(np.uint8)
+    cards: NDArray[np.int64] = ((held[:, None] >> places & 1) << np.arange(5)).sum(axis=1)
+    return cards.astype(np.uint8)
 
 
 def _draw_cards(table: Table, packed: NDArray[np.uint64], mask: int, draw: Draw) -> list[NDArray[np.uint8]]:
