@@ -146,15 +146,16 @@ def certify_rows(
     hold = lowest_hold(optimal)
     hold[tied] = choose(optimal[tied], figures[..., -1], tie_break)
 
-    outcome = _sum_rows(tables, block, paytable, hold, values[hold, rows])
+    best, chosen = values[hold, rows], block.counts[hold, rows]
+    outcome = _sum_rows(tables, block, paytable, hold, best, chosen)
     outcome = _spread(outcome, block.weights[tied], optimal[tied], hold[tied], figures)
     held, per_draw = np.array(HELD), np.array(tables.multipliers, values.dtype)
     draws = np.array(tables.draws)[held[hold]]
-    numerator = values[hold, rows] // per_draw[held[hold]]
+    numerator = best // per_draw[held[hold]]
     stake = paytable.scale * paytable.coins
     ev = (numerator / (draws.astype(exact_type(tables.draws[0] * stake)) * stake)).astype(np.float64)
     numerators = values // per_draw[held, None] if all_holds else None
-    return outcome, Strategy(hold, optimal, draws, numerator, ev, block.counts[hold, rows], numerators)
+    return outcome, Strategy(hold, optimal, draws, numerator, ev, chosen, numerators)
 
 
 def line_units(paytable: Paytable) -> tuple[int, ...]:
@@ -177,25 +178,26 @@ def _tied_figures(tables: Tables, block: Block, paytable: Paytable, tied: NDArra
     return figures
 
 
-def _sum_rows(tables: Tables, block: Block, paytable: Paytable, hold: NDArray[np.uint8], best: NDArray[Any]) -> Outcome:
-    """The sums under the chosen holds, as if there were no ties."""
+def _sum_rows(
+    tables: Tables, block: Block, paytable: Paytable, hold: NDArray[np.uint8], best: NDArray[Any], chosen: NDArray[Any]
+) -> Outcome:
+    """The sums under the chosen holds, their values and their counts, as if there were no ties."""
     weights, factor = block.weights, tables.cycle_factor
-    combinations = _combinations(tables, block, paytable, hold)
+    combinations = _combinations(tables, block, paytable, hold, chosen)
     deals = int(weights.sum())
     paid = [line + bonus for bonus in paytable.bonus_units for line in line_units(paytable)]
     won = sum(number * unit for number, unit in zip(combinations, paid, strict=True))
-    means, mean_deals = _means(block, paytable, best, factor)
-    if sum(combinations) != deals * factor or won != means @ mean_deals:
+    means, squared_means = _means(block, paytable, best, factor)
+    if sum(combinations) != deals * factor or won != means:
         raise ProofError(
             f"canonical hands {block.start} to {block.stop}: {sum(combinations)} combinations win {won}; "
-            f"expected {deals * factor} and {means @ mean_deals}"
+            f"expected {deals * factor} and {means}"
         )
     dealt = tuple(int(weights[block.outcomes == i].sum()) for i in range(len(paytable.pays)))
     lines = len(line_units(paytable))
     by_line = tuple(sum(combinations[line::lines]) for line in range(lines))
     hits = sum(number for number, unit in zip(combinations, paid, strict=True) if unit > 0)
     squares = sum(number * unit * unit for number, unit in zip(combinations, paid, strict=True))
-    squared_means = int((means * means) @ mean_deals)
     ranges = {"combinations_min": by_line, "combinations_max": by_line, "deal_combinations": dealt}
     return Outcome(
         len(hold), deals, 0, combinations, **ranges, hits=hits, hits_min=hits, hits_max=hits,
@@ -203,29 +205,48 @@ def _sum_rows(tables: Tables, block: Block, paytable: Paytable, hold: NDArray[np
     )  # fmt: skip
 
 
-def _means(
-    block: Block, paytable: Paytable, best: NDArray[Any], factor: int
-) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
-    """The different means of what a deal wins, times L, and the deals of each, as Python's integers.
-
-    Many deals have the same mean, so few products of such integers are left.
-    """
-    means, deals = [], []
+def _means(block: Block, paytable: Paytable, best: NDArray[Any], factor: int) -> tuple[int, int]:
+    """What the deals win on average, times L: the sum over the deals, and the sum of the squares."""
+    first = second = 0
     for bonus, unit in enumerate(paytable.bonus_units):
         some = slice(None) if len(paytable.bonuses) == 1 else block.bonuses == bonus
-        different, which = np.unique(best[some], return_inverse=True)
-        times = np.zeros(len(different), np.int64)
-        np.add.at(times, which, block.weights[some])
-        means.append(different.astype(object) + unit * factor)
-        deals.append(times.astype(object))
-    return np.concatenate(means), np.concatenate(deals)
+        more, (deals, plain, square) = unit * factor, _moments(best[some], block.weights[some])
+        first += plain + more * deals
+        second += square + 2 * more * plain + more * more * deals
+    return first, second
 
 
-def _combinations(tables: Tables, block: Block, paytable: Paytable, hold: NDArray[np.uint8]) -> tuple[int, ...]:
+def _moments(values: NDArray[Any], weights: NDArray[np.int64]) -> tuple[int, int, int]:
+    """The exact sums of the weights, of weight * value and of weight * value**2; no value is negative.
+
+    Values are cut into digits so short that no product and no sum of them leaves 64 bits.
+
+    >>> _moments(np.array([3, 2**62]), np.array([1, 2])) == (3, 3 + 2**63, 9 + 2**125)
+    True
+    """
+    if values.min(initial=0) < 0:
+        raise ValueError(f"expected no negative value, found {values.min()}")
+    total = int(weights.sum())
+    size = max(1, (63 - total.bit_length()) // 2)
+    digits = []
+    while values.any():
+        digits.append((values & ((1 << size) - 1)).astype(np.int64))
+        values = values >> size
+    weighted = [weights * digit for digit in digits]
+    plain = sum(int(digit.sum()) << size * i for i, digit in enumerate(weighted))
+    square = sum(
+        int(mine @ theirs) << size * (i + j) for i, mine in enumerate(weighted) for j, theirs in enumerate(digits)
+    )
+    return total, plain, square
+
+
+def _combinations(
+    tables: Tables, block: Block, paytable: Paytable, hold: NDArray[np.uint8], chosen: NDArray[Any]
+) -> tuple[int, ...]:
     """Combinations under the chosen holds, for each bonus and then each line."""
     kind = exact_type(tables.cycle)  # no sum of combinations is above it
     per_row = block.weights.astype(kind) * np.array(tables.multipliers, kind)[np.array(HELD)[hold]]
-    chosen = block.counts[hold, np.arange(len(hold))].astype(kind)
+    chosen = chosen.astype(kind)
     if paytable.deal_units:
         pat = (hold == 31)[:, None]
         chosen = np.hstack([np.where(pat, 0, chosen), np.where(pat, chosen, 0)])

@@ -46,6 +46,8 @@ class Gathered:
         """parts of the plan"""
         self.found: Counter[str] = Counter()
         """how many parts were found missing, sound, or damaged"""
+        self.seconds = [0.0] * len(plan.entries)
+        """processor time that the parts of each game took"""
 
     def add(self, receipts: Iterable[Receipt]) -> None:
         """Take receipts in, each once."""
@@ -54,6 +56,7 @@ class Gathered:
             place = self._tables[self._table[folder]]
             self._sums[place] += receipt.outcome
             self._missing[place[0]] -= 1
+            self.seconds[place[0]] += receipt.seconds
             self.found["damaged" if receipt.damaged else receipt.found] += 1
             record = RECORD.pack(receipt.rows, bytes.fromhex(receipt.content), bytes.fromhex(receipt.sha256))
             os.pwrite(self._file.fileno(), record, (self._first[place] + part) * RECORD.size)

@@ -77,6 +77,8 @@ class Run:
     """whether this call computed anything; False where the run was complete already"""
     parts: Mapping[str, int]
     """how many part files were found missing, sound, or damaged"""
+    seconds: float = 0.0
+    """how long it took to compute"""
 
 
 def make_plan(
@@ -246,9 +248,10 @@ def _carry_out(
             report(event("stopped", reason=reason, parts=dict(gathered.found), seconds=stages.total))
         raise
     parts = dict(gathered.found)
-    report(event("done", parts=parts, seconds=stages.total, stages=stages.seconds))
+    spent = {entry.name: round(seconds, 3) for entry, seconds in zip(plan.entries, gathered.seconds, strict=True)}
+    report(event("done", parts=parts, seconds=stages.total, stages=stages.seconds, processor_seconds=spent))
     write_whole(out / SUCCESS, b"")
-    return Run(out, plan.identity, contents, True, parts)
+    return Run(out, plan.identity, contents, True, parts, stages.total)
 
 
 def _make_parts(

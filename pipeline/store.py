@@ -6,7 +6,7 @@ import errno
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from itertools import tee
 from typing import Any, NamedTuple
 
@@ -42,6 +42,8 @@ class Receipt:
     """of the file"""
     found: str = "missing"
     """what was there before: missing, sound (kept as it is), or why it was made again"""
+    seconds: float = field(default=0.0, compare=False)
+    """processor time that the part took; stands in no file but the log"""
 
     @property
     def damaged(self) -> bool:
@@ -149,10 +151,10 @@ def read_table(run: Location, identity: str, path: str, read_sums: Callable[[Map
 def _check(table: pa.Table, said: Mapping[str, Any]) -> str:
     """SHA-256 over what the content digest leaves out: the rest of the receipt, units and meanings, and the floats."""
     digest = hashlib.sha256(canonical_text(said).encode())
-    for field in table.schema:
-        digest.update(repr((field.name, str(field.type), field.nullable, field.metadata)).encode())
-        if pa.types.is_floating(field.type):
-            digest.update(number_bytes(table.column(field.name).combine_chunks()))
+    for kept in table.schema:
+        digest.update(repr((kept.name, str(kept.type), kept.nullable, kept.metadata)).encode())
+        if pa.types.is_floating(kept.type):
+            digest.update(number_bytes(table.column(kept.name).combine_chunks()))
     return digest.hexdigest()
 
 
@@ -166,8 +168,8 @@ def _outcome_values(outcome: Outcome) -> dict[str, Any]:
 def read_outcome(said: Mapping[str, Any]) -> Outcome:
     """An outcome from the text of a receipt; raises `KeyError`, `ValueError` or `TypeError` for anything else."""
     values: dict[str, Any] = {
-        field.name: tuple(map(int, value)) if isinstance(value := said[field.name], list) else int(value)
-        for field in fields(Outcome)
+        one.name: tuple(map(int, value)) if isinstance(value := said[one.name], list) else int(value)
+        for one in fields(Outcome)
     }
     return Outcome(**values)
 

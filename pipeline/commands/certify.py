@@ -197,5 +197,7 @@ def _remarks(run: Any) -> None:
     for content in run.certificates:
         for warning in content["warnings"]:
             say("warning", f"warning: {content['game']}, {content['paytable']}: {warning}")
-    done = "certified" if run.computed else "already certified, digests verified"
+    done, tables = "certified" if run.computed else "already certified, digests verified", len(run.certificates)
+    if run.computed and tables > 1:
+        done += f", {tables} paytables in {run.seconds:.1f} s, {run.seconds / tables:.2f} s each"
     say("certified", f"{run.path}: {done}", identity=run.identity, computed=run.computed)

@@ -590,6 +590,9 @@ def test_the_log_says_who_when_where(whole):
     assert last["event"] == "done"
     assert list(last["stages"]) == ["certificates", "connect", "parts", "survey"]
     assert last["seconds"] >= max(last["stages"].values()) >= 0
+    (game,) = last["processor_seconds"]
+    assert game == json.loads((whole / "manifest.json").read_text(encoding="utf-8"))["games"][0]["name"]
+    assert last["processor_seconds"][game] > 0
     assert datetime.fromisoformat(first["time"]) <= datetime.fromisoformat(last["time"])
     assert datetime.fromisoformat(first["time"]).utcoffset() == timedelta(0)
 
