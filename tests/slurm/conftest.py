@@ -55,9 +55,9 @@ class Slurm:
         return until(lambda: (job := self.job(number))["JobState"] in states and job, f"job {number} {states}")
 
     def start_again(self, number):
-        """Let a requeued job start now, and not in two minutes."""
+        """Let a requeued job start in two seconds, and not in two minutes; the old start has to be a second ago."""
         job = self.wait(number, "PENDING")
-        self("scontrol", "update", f"JobId={number}", "StartTime=now")
+        self("scontrol", "update", f"JobId={number}", "StartTime=now+2")
         return job
 
     def profile(self, **settings):
