@@ -1,4 +1,4 @@
-"""Strategy charts: an ordered list of holds, applied to every hand at once.
+"""Strategy charts: the language of an ordered list of holds, read and written.
 
 A chart is text, one hold a line, best first; a hand is played by the first line that fits any of its holds. A line is
 clauses with commas between, all of which must fit the cards held:
@@ -10,11 +10,15 @@ clauses with commas between, all of which must fit the cards held:
     suited, unsuited           all of one suit, or not
     J-A, 5                     faces, all of the held cards among them; `with T` means one of them at least
     consecutive                faces that follow each other
-    outside, inside            faces that are part of two or more straights of the deck, or of just one
+    in 3 straights             faces that are part of so many straights of the deck; `in 3+ straights`: or of more
+    outside, inside            the same as `in 2+ straights` and `in 1 straight`
+    2 high, 1+ high            so many cards, or so many at least, of high faces: of which a pair is sure of a win
+    2 high cards               so many cards beside the wild ones, all of high faces
     lowest, highest            of several holds that fit, that of the lowest or highest faces; else the best of them
 
-Before the lines there may be ``wild: 2`` (faces that are always held and that the other clauses do not look at; `joker`
-is one), and between them ``[2 wild]``: the lines below are for hands with so many of these. `#` begins a comment.
+Before the lines there may be ``wild: 2`` (faces, or cards like `Jh`, that are always held and that the other clauses do
+not look at; `joker` is one), and between them ``[2 wild]``: the lines below are for hands with so many of these. `#`
+begins a comment.
 """
 
 from __future__ import annotations
@@ -22,19 +26,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
-from math import comb
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from evaluator.cards import JOKER, CardError, Deck, parse_cards
 
-from evaluator.cards import JOKER, Deck
-from evaluator.holds import HELD, Block, Tables
-
-_SIZES = np.array(HELD)[:, None]
-_HOLDS = np.array([[mask >> i & 1 for i in range(5)] for mask in range(32)], bool)
 NUMBERS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
+OUTSIDE, INSIDE = (2, True), (1, False)
+"""numbers of straights: how many, and whether more will do"""
 
 
 class ChartError(ValueError):
@@ -62,7 +60,7 @@ class Chart:
     lines: tuple[Line, ...]
     """best first"""
     wild: frozenset[int] = field(default_factory=frozenset)
-    """numbers of the faces that are wild"""
+    """numbers of the cards that are wild"""
 
 
 def read_chart(text: str, deck: Deck, wins: Sequence[str]) -> Chart:
@@ -73,24 +71,40 @@ def read_chart(text: str, deck: Deck, wins: Sequence[str]) -> Chart:
     (('size', 2), ('faces', (9, 10, 11, 12)), ('suited', True))
     """
     lines, wild, section = [], frozenset[int](), None
-    names = [name.casefold() for name in wins]
     for number, said in enumerate(text.splitlines(), start=1):
         line = said.partition("#")[0].strip()
         if not line:
             continue
         try:
             if found := re.fullmatch(r"wild:(.*)", line, re.IGNORECASE):
-                wild = frozenset(face for part in found[1].split(",") for face in _faces(part.strip(), deck))
+                wild = frozenset(card for part in found[1].split(",") for card in _wild(part.strip(), deck))
             elif found := re.fullmatch(r"\[(\d) wild\]", line, re.IGNORECASE):
                 section = int(found[1])
             else:
-                clauses = tuple(_clause(part.strip().casefold(), deck, names) for part in line.split(","))
-                lines.append(Line(number, line, clauses, section))
+                lines.append(Line(number, line, read_line(line, deck, wins), section))
         except ChartError as problem:
             raise ChartError(f"line {number}: {problem}") from None
     if not lines:
         raise ChartError("has no lines")
     return Chart(tuple(lines), wild)
+
+
+def read_line(line: str, deck: Deck, wins: Sequence[str]) -> tuple[tuple[str, Any], ...]:
+    """The clauses of one line; raises `ChartError`."""
+    names = [name.casefold() for name in wins]
+    return tuple(_clause(" ".join(part.casefold().split()), deck, names) for part in line.split(","))
+
+
+def _wild(said: str, deck: Deck) -> list[int]:
+    """Numbers of the cards of a face or a range of faces, or of one card."""
+    try:
+        faces = _faces(said, deck)
+    except ChartError:
+        try:
+            return list(parse_cards(deck, said))
+        except CardError as problem:
+            raise ChartError(f"{said!r} is no face and no card: {problem}") from None
+    return [card for card in range(deck.kinds) if deck.face_of[card] in faces]
 
 
 def _clause(said: str, deck: Deck, wins: Sequence[str]) -> tuple[str, Any]:
@@ -102,17 +116,22 @@ def _clause(said: str, deck: Deck, wins: Sequence[str]) -> tuple[str, Any]:
     if said in ("nothing", "consecutive", "lowest", "highest"):
         return said, True
     if said in ("outside", "inside"):
-        return "outside", said == "outside"
+        return "straights", OUTSIDE if said == "outside" else INSIDE
     if said == "pair":
         return "alike", 2
-    words = " ".join(NUMBERS.get(word, word) for word in said.split())
-    if found := re.fullmatch(r"([0-5]) to an? (.+)", words):
-        name = found[2]
+    if found := re.fullmatch(rf"([0-5]|{'|'.join(NUMBERS)}) to an? (.+)", said):
+        number, name = found.groups()  # there may be numbers in the name, too, which stay as they are
         if name not in wins:
             raise ChartError(f"{name!r} is no win; the wins are {', '.join(wins)}")
-        return "to", (int(found[1]), wins.index(name))
+        return "to", (int(NUMBERS.get(number, number)), wins.index(name))
+    words = " ".join(NUMBERS.get(word, word) for word in said.split())
+    if found := re.fullmatch(r"([0-5]) high cards?", words):
+        return "high cards", int(found[1])
     if found := re.fullmatch(r"([0-5]) (cards?|alike)", words):
         return ("alike" if found[2] == "alike" else "size"), int(found[1])
+    if found := re.fullmatch(r"in (\d)(\+?) straights?|([0-5])(\+?) high", words):
+        straights, more, high, more_high = found.groups()
+        return ("high", (int(high), bool(more_high))) if high else ("straights", (int(straights), bool(more)))
     if said.startswith("with "):
         return "with", _faces(said[5:].strip(), deck)
     return "faces", _faces(said, deck)
@@ -128,131 +147,69 @@ def _faces(said: str, deck: Deck) -> tuple[int, ...]:
     return tuple(range(names.index(first), names.index(last) + 1))
 
 
-# --- applying a chart -------------------------------------------------------------------------------------------------
+# --- writing ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Hands:
-    """The hands of a block, as clauses look at them; (5, n) each."""
+def line_text(clauses: Sequence[tuple[str, Any]], deck: Deck, wins: Sequence[str]) -> str:
+    """A line of these clauses, as `read_chart` reads it.
 
-    faces: NDArray[np.intp]
-    suits: NDArray[np.intp]
-    wild: NDArray[np.bool_]
-    reach: list[NDArray[Any]]
-    """for each outcome, (32, n): hands with the held cards that are it, whatever is discarded"""
-    sure: list[NDArray[np.bool_]]
-    """for each outcome, (32, n): whether all hands with the held cards are it or a higher one"""
-
-
-def apply_chart(
-    chart: Chart, tables: Tables, block: Block, values: NDArray[Any]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """(n,) masks, (n,) lines that decide them, and (n,) the line that fits the best hold; -1 for no line.
-
-    values: (32, n) worth of every hold. A hand that no line fits is held as nothing but its wild cards.
+    >>> line_text([("to", (3, 0)), ("straights", (2, True)), ("high", (1, False))], Deck(), ["straight flush"])
+    '3 to a straight flush, outside, 1 high'
     """
-    if block.arrangements is not None:
-        raise ChartError("the order of the cards matters in this game, of which charts say nothing")
-    deck, cards = tables.classes.deck, block.hands.T.astype(np.intp)
-    faces = deck.face_of.astype(np.intp)[cards]
-    reach = [_reach(tables, block, outcome) for outcome in range(tables.counts[0].shape[1])]
-    most = np.array([comb(deck.size - held, 5 - held) for held in HELD])[:, None]
-    sure = [upto == most for upto in accumulate(reach)]
-    hands = _Hands(faces, deck.suit_of.astype(np.intp)[cards], np.isin(faces, list(chart.wild)), reach, sure)
-    n = cards.shape[1]
-    held_wild = np.array([(hands.wild[_HOLDS[mask]]).sum(axis=0) for mask in range(32)]).reshape(32, n)
-    keeps = (held_wild == hands.wild.sum(axis=0)) & (block.repeats >> np.arange(32, dtype=np.uint32)[:, None] & 1 == 0)
-    masks, line_of, line_of_best = np.full(n, -1), np.full(n, -1), np.full(n, -1)
-    best = values.max(axis=0)
+    return ", ".join(_clause_text(kind, value, deck, wins) for kind, value in clauses)
+
+
+def _clause_text(kind: str, value: Any, deck: Deck, wins: Sequence[str]) -> str:
+    match kind:
+        case "win":
+            return str(wins[value])
+        case "to":
+            return f"{value[0]} to {'an' if wins[value[1]][0] in 'aeiou' else 'a'} {wins[value[1]]}"
+        case "size" | "high cards":
+            return f"{value}{' high' * (kind != 'size')} card{'s' * (value != 1)}"
+        case "alike":
+            return "pair" if value == 2 else f"{value} alike"
+        case "suited":
+            return "suited" if value else "unsuited"
+        case "straights":
+            number, more = value
+            if value in (OUTSIDE, INSIDE):
+                return "outside" if value == OUTSIDE else "inside"
+            return f"in {number}{'+' * more} straight{'s' * (value != (1, False))}"
+        case "high":
+            return f"{value[0]}{'+' * value[1]} high"
+        case "faces" | "with":
+            names = [*deck.faces, JOKER]
+            ends = names[value[0]] if len(value) == 1 else f"{names[value[0]]}-{names[value[-1]]}"
+            return f"with {ends}" if kind == "with" else ends
+    return kind  # nothing, consecutive, lowest, highest
+
+
+def chart_text(chart: Chart, deck: Deck, notes: Sequence[str] = ()) -> str:
+    """A chart as text that `read_chart` reads, the lines as they stand in it, each with its note as a comment.
+
+    >>> text = chart_text(read_chart("wild: 2, Jh\\n[1 wild]\\npair", Deck(), []), Deck(), ["many"])
+    >>> print(text.rstrip())
+    wild: 2, Jh
+    <BLANKLINE>
+    [1 wild]
+    pair  # many
+    """
+    said = ["wild: " + ", ".join(_wild_names(chart.wild, deck))] if chart.wild else []
+    width = max(len(line.text) for line in chart.lines)
+    section = None
     for number, line in enumerate(chart.lines):
-        fits = keeps & _fits(line, chart, deck, block, hands)
-        if line.wild is not None:
-            fits &= hands.wild.sum(axis=0) == line.wild
-        line_of_best[(line_of_best < 0) & (fits & (values == best)).any(axis=0)] = number
-        some = np.flatnonzero((line_of < 0) & fits.any(axis=0))
-        masks[some] = _choose(line, fits[:, some], values[:, some], hands.faces[:, some])
-        line_of[some] = number
-    bare = (hands.wild * (1 << np.arange(5))[:, None]).sum(axis=0)
-    return np.where(masks < 0, bare, masks), line_of, line_of_best
+        if line.wild != section:
+            section = line.wild
+            said += ["", f"[{section} wild]"]
+        said.append(f"{line.text:<{width}}  # {notes[number]}" if notes else line.text)
+    return "\n".join(said) + "\n"
 
 
-def _choose(line: Line, fits: NDArray[np.bool_], values: NDArray[Any], faces: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(m,): of the holds that fit, the fewest cards for a win, then lowest or highest faces, else the best."""
-    kinds = dict(line.clauses)
-    if "win" in kinds:
-        fewest = np.where(fits, _SIZES, 6).min(axis=0)
-        fits = fits & (fewest == _SIZES)
-    if "lowest" in kinds or "highest" in kinds:
-        sums = np.array([faces[_HOLDS[mask]].sum(axis=0) for mask in range(32)]).reshape(32, -1)
-        scores: NDArray[Any] = sums if "highest" in kinds else -sums
-    else:
-        scores = values
-    least = scores.min(initial=0) - 1
-    chosen: NDArray[np.intp] = np.where(fits, scores, least).argmax(axis=0)
-    return chosen
-
-
-def _fits(line: Line, chart: Chart, deck: Deck, block: Block, hands: _Hands) -> NDArray[np.bool_]:
-    fits = np.ones((32, hands.faces.shape[1]), bool)
-    for kind, value in line.clauses:
-        if kind == "win":
-            fits &= (block.outcomes == value) & hands.sure[value]
-        elif kind == "size":
-            fits &= value == _SIZES
-        elif kind == "to":
-            fits &= (value[0] == _SIZES) & (hands.reach[value[1]] > 0)
-        elif kind not in ("lowest", "highest"):
-            for mask in np.flatnonzero(fits.any(axis=1)).tolist():
-                fits[mask] &= _cards_fit(kind, value, chart, deck, hands, _HOLDS[mask])
-    return fits
-
-
-def _reach(tables: Tables, block: Block, outcome: int) -> NDArray[Any]:
-    reach = np.empty((32, len(block.hands)), np.int64)
-    reach[31] = block.outcomes == outcome
-    tables_of = [np.ascontiguousarray(table[:, outcome]) for table in tables.counts]
-    for mask in range(31):
-        reach[mask] = tables_of[HELD[mask]][block.rows[mask]]
-    return reach
-
-
-def _cards_fit(
-    kind: str, value: Any, chart: Chart, deck: Deck, hands: _Hands, held: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """(n,): whether the held cards that are not wild fit a clause."""
-    faces, suits, natural = hands.faces[held], hands.suits[held], ~hands.wild[held]
-    count = natural.sum(axis=0)
-    low = np.where(natural, faces, 99).min(axis=0, initial=99)
-    high = np.where(natural, faces, -1).max(axis=0, initial=-1)
-    present = np.zeros(faces.shape[1], np.int64)
-    for face, counts in zip(faces, natural, strict=True):
-        present |= np.where(counts, 1 << face, 0)
-    distinct = np.bitwise_count(present) == count
-    some = count > 0
-    if kind == "faces":
-        fits: Any = (natural <= np.isin(faces, value)).all(axis=0) & some
-    elif kind == "nothing":
-        fits = ~some
-    elif kind == "with":
-        fits = (natural & np.isin(faces, value)).any(axis=0)
-    elif kind == "alike":
-        fits = (count == value) & (low == high) & natural.all(axis=0)
-    elif kind == "suited":
-        first = np.where(natural, suits, -1).max(axis=0, initial=-1)
-        same = (np.where(natural, suits, first) == first).all(axis=0) & (first < len(deck.suits))
-        fits = np.equal(same, value) & some
-    elif kind == "consecutive":
-        fits = distinct & (high - low + 1 == count) & some
-    elif kind == "outside":
-        parts = sum((np.equal(present & ~window, 0).astype(int) for window in _windows(deck, chart.wild)), 0 * count)
-        fits = distinct & some & ((parts > 1) if value else (parts == 1))
-    else:
-        raise ChartError(f"{kind!r} is no clause")
-    return np.asarray(fits, bool)
-
-
-def _windows(deck: Deck, wild: frozenset[int]) -> list[int]:
-    """Bit sets of the five faces of each straight of the deck, the last face low as well; without wild faces."""
-    number = len(deck.faces)
-    runs = [[(start + i) % number for i in range(5)] for start in range(-1, number - 4)]
-    return [sum(1 << face for face in run) for run in runs if not wild & {*run}]
+def _wild_names(wild: frozenset[int], deck: Deck) -> list[str]:
+    """Faces where all cards of them are wild, else cards."""
+    names = [*deck.faces, JOKER]
+    by_face = {face: {card for card in range(deck.kinds) if deck.face_of[card] == face} for face in range(len(names))}
+    whole = [face for face, cards in by_face.items() if cards and cards <= wild]
+    single = [deck.names[card] for card in sorted(wild) if deck.face_of[card] not in whole]
+    return [names[face] for face in whole] + single

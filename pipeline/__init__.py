@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pipeline.api import certify, holds, load_game, look_up, read_strategy, sensitivity
+    from pipeline.derived import derive_chart
     from pipeline.designs import design
     from pipeline.meter import meter_curve
     from pipeline.sweep_table import sweep_frame
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "certify",
+    "derive_chart",
     "design",
     "holds",
     "load_game",
@@ -30,6 +32,7 @@ __all__ = [
 
 _HOMES = {
     "meter_curve": "pipeline.meter",
+    "derive_chart": "pipeline.derived",
     "design": "pipeline.designs",
     "sweep": "pipeline.sweeps",
     "sweep_frame": "pipeline.sweep_table",

@@ -13,6 +13,7 @@ import click
 
 from pipeline.commands.audit import audit
 from pipeline.commands.certify import certify
+from pipeline.commands.chart import chart
 from pipeline.commands.count import count
 from pipeline.commands.design import design
 from pipeline.commands.diff import diff
@@ -127,6 +128,7 @@ def cli() -> None:
 for _command in (
     audit,
     certify,
+    chart,
     count,
     design,
     diff,

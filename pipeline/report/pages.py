@@ -36,6 +36,7 @@ def environment() -> Environment:
         "fraction": fraction,
         "places": places,
         "percent": percent,
+        "share": share,
     }
     made.globals |= {"software": software(), "digest": digest}
     return made
@@ -107,7 +108,7 @@ def digest(value: str) -> Markup:
     return Markup('<code class="digest">{}</code>').format(value)
 
 
-def places(value: str | int | Fraction, count: int) -> str:
+def places(value: str | float | Fraction, count: int) -> str:
     """An exact value to so many decimals, half to even, with thousands separators.
 
     >>> places("2/3", 4), places(Fraction(1, 8), 2), places(1234567, 1), places("-1/2", 0)
@@ -125,3 +126,12 @@ def percent(value: str | Fraction, count: int = 2, sign: str = "\N{NO-BREAK SPAC
     ('12.50\\xa0%', '90')
     """
     return places(Fraction(value) * 100, count) + sign
+
+
+def share(part: int | str, whole: int | str) -> str:
+    """A part of a whole in percent, to four places, without the sign.
+
+    >>> share("1", "3"), share(4, 2598960)
+    ('33.3333', '0.0002')
+    """
+    return places(Fraction(int(part), int(whole)) * 100, 4)

@@ -7,7 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from pipeline.derived import ranked_list
+from pipeline.manifest import FORMAT
 from pipeline.open_run import Place
+from pipeline.report.pages import render
 
 
 @dataclass(frozen=True)
@@ -21,5 +24,10 @@ class Listed:
 
 
 def strategy_list(place: Place) -> Listed | None:
-    """The ranked list of a paytable, from its exact strategy table; None where there is none."""
-    return None
+    """The ranked list of a paytable, from its exact strategy; None where the order of the cards matters."""
+    if place.entry.ordered:
+        return None
+    found = ranked_list(place)
+    has_wild = any(line["wild"] is not None for line in found["lines"])
+    html = render("strategy-list.html", list=found, has_wild=has_wild)
+    return Listed({"format": FORMAT, "label": place.paytable.label, **found}, Markup(html))

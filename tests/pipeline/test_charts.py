@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 
 from evaluator.cards import Deck, parse_hand
-from evaluator.chart import ChartError, apply_chart, read_chart
+from evaluator.chart import ChartError, read_chart
+from evaluator.chart_view import apply_chart, make_view
 from evaluator.holds import hold_block, hold_values
 from evaluator.symmetry import locate
-from pipeline import certify
+from pipeline import certify, derive_chart
 from pipeline.charts import audit_chart
 from pipeline.open_run import choose_place, open_run
+from pipeline.report import strategy_list
 from pipeline.tasks import solved
 from tests import reference
 from tests.pipeline.games import ROOT
 
 CHARTS = ROOT / "configs" / "charts"
+DERIVED = CHARTS / "jacks-or-better-9-6.txt"
 JACKS = CHARTS / "jacks-or-better-9-6-simple.txt"
 DEUCES = CHARTS / "deuces-wild-full-pay.txt"
 
@@ -43,7 +46,7 @@ def play(runs):
         block = hold_block(solution.tables, int(row[0]), int(row[0]) + 1)
         values = hold_values(solution.tables, block, place.paytable.units)
         read = read_chart(chart, deck, [win.name for win in place.entry.rules.wins])
-        mask = int(apply_chart(read, solution.tables, block, values)[0][0])
+        mask = int(apply_chart(read, make_view(solution.tables, read.wild), block, values).masks[0])
         return " ".join(card for i, card in enumerate(hand.split()) if mask >> int(places[0][i]) & 1)
 
     return held
@@ -75,6 +78,13 @@ def play(runs):
         ("1 card, 8", "3s 9h 4s 8c 5s", "8c"),
         ("flush", "3s 9h 4s 8c 5s", ""),
         ("nothing", "3s 9h 4s 8c 5s", ""),
+        ("3 cards, in 3 straights", "3s 9h 4s 8c 5s", "3s 4s 5s"),
+        ("3 cards, in 3+ straights, suited", "9s 3h Js 8c Ts", "9s Js Ts"),
+        ("3 cards, in 2 straights", "9s 3h Js 7c Ks", ""),
+        ("3 cards, in one straight", "9s 3h Js 7c Ks", "9s Js Ks"),
+        ("two high cards", "As 2h Js 8c Td", "As Js"),
+        ("3 cards, 1 high, suited", "As 2s Js 8s Kd", "2s Js 8s"),
+        ("4 cards, 3+ high, 8-A", "As Qh Js 8c 2d", "As Qh Js 8c"),
     ],
 )  # fmt: skip
 def test_clauses(play, chart, hand, held):
@@ -91,6 +101,7 @@ def test_clauses(play, chart, hand, held):
         ("wild: 2\n4 to a straight, outside", "As 3h 4d 5c Kd", ""),
         ("wild: 2\n4 to a straight, outside", "4s 5h 6d 7c Kd", "4s 5h 6d 7c"),
         ("wild: 2\n1 card, K", "2s 3h 4d 7c Ks", "2s"),
+        ("wild: 2s, 2h, 2d, 2c\n3 cards, K", "2s 3h 2d 7c Ks", "2s 2d Ks"),
     ],
 )
 def test_wild_cards_are_always_held(play, chart, hand, held):
@@ -104,12 +115,17 @@ def test_wild_cards_are_always_held(play, chart, hand, held):
         ("pair\n4 to a rainbow", "line 2: 'rainbow' is no win; the wins are flush"),
         ("K-J", "line 1: 'k-j' is no clause"),
         ("2 cards, shiny", "line 1: 'shiny' is no clause"),
-        ("wild: 1\npair", "line 1: '1' is no clause"),
+        ("wild: 1\npair", "line 1: '1' is no face and no card"),
     ],
 )
 def test_lines_that_say_nothing(text, message):
     with pytest.raises(ChartError, match=message):
         read_chart(text, Deck(), ["flush"])
+
+
+def test_only_one_of_like_cards_is_wild(play):
+    with pytest.raises(ChartError, match="wild: 2d is not, but the rules cannot tell it apart"):
+        play("wild: 2c\nnothing", "2s 3h 2d 7c Ks", "deuces")
 
 
 # --- a printed chart, read plainly ------------------------------------------------------------------------------------
@@ -203,6 +219,91 @@ def test_the_chart_for_deuces(runs):
     assert found["cost_millionths"] == pytest.approx(50.885, abs=0.001)
 
 
+# --- derived charts ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def nine_six(runs):
+    return derive_chart(runs / "jacks", "Jacks or Better", "9/6")
+
+
+def test_nine_six_in_forty_lines(runs, nine_six):
+    """34 lines, 10 millionths below the optimum: twenty times better than 0.0002."""
+    assert len(nine_six["lines"]) <= 40
+    assert nine_six["payback"] == "1653509810339/1661102543100"
+    assert nine_six["optimal_payback"] == "1653526326983/1661102543100"
+    assert 0 < Fraction(nine_six["cost"]) < Fraction(1, 5000)
+    assert nine_six["payback_at_least"] == nine_six["payback"]
+    assert DERIVED.read_text().endswith(nine_six["chart"])
+    assert "\n".join(DERIVED.read_text().splitlines()[:7]) in (ROOT / "README.md").read_text()
+
+
+def test_deuces_in_fifty_lines(runs):
+    found = derive_chart(runs / "deuces", "deuces-wild", "full-pay")
+    assert len(found["lines"]) <= 50
+    assert found["cost_millionths"] == pytest.approx(46.473, abs=0.001)
+    assert found["chart"].startswith("wild: 2\n\n[4 wild]\n")
+
+
+def test_the_figures_of_a_derived_chart_add_up(nine_six):
+    lines, deals = nine_six["lines"], int(nine_six["deals"])
+    assert sum(int(line["deals"]) for line in lines) == deals
+    assert sum(int(line["deals"]) * Fraction(line["ev"]) for line in lines) / deals == Fraction(nine_six["payback"])
+    for figures in (lines, nine_six["wrong"]):
+        assert sum(one["cost_millionths"] for one in figures) == pytest.approx(nine_six["cost_millionths"])
+    assert sum(int(group["deals"]) for group in nine_six["wrong"]) == int(nine_six["costly_deals"])
+    # Every line decides something, and they stand by what they win wherever their order is free.
+    assert all(int(line["deals"]) for line in lines)
+    assert [line["text"] for line in lines[:4]] == [
+        "royal flush",
+        "straight flush",
+        "four of a kind",
+        "4 to a royal flush",
+    ]
+
+
+def test_a_derived_chart_is_a_chart(runs, nine_six, command, tmp_path):
+    """What the command prints is the same every time, and is what `audit --strategy` reads."""
+    arguments = ("chart", runs / "jacks", "--table", "9-6")
+    printed = command(*arguments)
+    assert printed.returncode == 0
+    assert printed.stdout == DERIVED.read_text()
+    (tmp_path / "chart.txt").write_text(printed.stdout)
+    audited = command("audit", runs / "jacks", "--table", "9-6", "--strategy", tmp_path / "chart.txt", "--json")
+    found = json.loads(audited.stdout)
+    assert {key: found[key] for key in found if key in nine_six and key not in ("chart", "lines", "wrong")} == {
+        key: nine_six[key] for key in nine_six if key not in ("chart", "lines", "wrong")
+    }
+    short = json.loads(command(*arguments, "--lines", "12", "--json").stdout)
+    assert len(short["lines"]) <= 12
+    assert nine_six["cost_millionths"] < short["cost_millionths"] < 20_000
+    assert short["format"] == 1
+
+
+def test_the_list_of_a_par_sheet(runs, nine_six, monkeypatch):
+    place = choose_place(open_run(runs / "jacks")[2], "9/6")
+    monkeypatch.setattr(strategy_list, "ranked_list", lambda place: nine_six)
+    shown = strategy_list.strategy_list(place)
+    assert shown.content["payback"] == nine_six["payback"]
+    assert shown.html.count('<th scope="row">') == len(nine_six["lines"])
+    assert shown.html.count("<tr>") == 4 + len(nine_six["lines"]) + len(nine_six["wrong"]) - 1
+    assert "1,653,509,810,339/<wbr>1,661,102,543,100" in shown.html
+    assert "Wild cards" not in shown.html
+
+
+def test_no_chart_where_order_matters(command, tmp_path):
+    game = tmp_path / "order.toml"
+    game.write_text(
+        'name = "Order"\n[deck]\nfaces = ["2", "3", "4"]\n[[win]]\nname = "first"\nwhen = "same(C1F,C2F)"\n'
+        "[paytable.one.pays]\nfirst = 3\n"
+    )
+    certify([game], tmp_path / "run")
+    assert strategy_list.strategy_list(open_run(tmp_path / "run")[2][0]) is None
+    refused = command("chart", tmp_path / "run")
+    assert refused.returncode == 2
+    assert "the order of the cards matters" in refused.stderr
+
+
 def test_the_command(runs, command, tmp_path):
     arguments = ("audit", runs / "jacks", "--table", "9-6")
     done = command(*arguments, "--strategy", JACKS, "--paytable", "8/5")
@@ -210,7 +311,7 @@ def test_the_command(runs, command, tmp_path):
     assert "on Jacks or Better, 8/5" in done.stdout
     output = json.loads(command(*arguments, "--strategy", JACKS, "--json").stdout)
     assert output["lines"][0] == {"line": 2, "text": "royal flush", "wild": None, "hands": 1, "deals": "4",
-                                  "cost_millionths": 0.0}  # fmt: skip
+                                  "ev": "800", "ev_decimal": "800.000000000000", "cost_millionths": 0.0}  # fmt: skip
     (tmp_path / "x.txt").write_text("4 to a rainbow")
     assert command(*arguments, "--strategy", tmp_path / "x.txt").returncode == 2
     assert command(*arguments, "--strategy", JACKS, "--holds", JACKS).returncode == 2
