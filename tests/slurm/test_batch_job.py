@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline import certify, load_game
-from pipeline.store import claim
+from pipeline.lock import claim
 from tests.pipeline.games import SMALL, contents, parts
 from tests.slurm.conftest import PARTS, TWELVE, until
 
