@@ -32,7 +32,7 @@ bench: $(VENV)/.installed-dev ## Measure speed and memory against the targets; A
 	$(bin)/python -m tests.bench $(ARGS)
 
 clean: ## Remove the environment and all caches, but no run directory
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis tests/.programs
 	find evaluator pipeline tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

@@ -26,7 +26,7 @@ from evaluator.holdem.tables import Street, canonical_boards, rows_of
 from pipeline.execute import Executor, Failure
 from pipeline.faults import ConfigError, Fault
 from pipeline.holdem_rows import Sums, arrow_table, check_sums, plain_sums, read_sums, summary, sums_of
-from pipeline.location import Location, sweep, tree, write_whole
+from pipeline.location import Location, children, sweep, tree, write_whole
 from pipeline.lock import Claim, claim, refuse_if_claimed
 from pipeline.manifest import FORMAT, canonical_text, identity, pretty_text, software
 from pipeline.run import Altered, Incomplete, Progress, Refused, circumstances, state
@@ -212,7 +212,7 @@ def _read_summary(out: Location, plan: TablePlan) -> dict[str, Any]:
 def _carry_out(out: Location, plan: TablePlan, workers: Executor, claimed: Claim, progress: Progress) -> Table:
     began, clock = datetime.now(UTC), time.monotonic()
     sweep(out)
-    if not (out / PLAN).exists():
+    if PLAN not in children(out):
         write_whole(out / PLAN, canonical_text(plan.description).encode())
     append_log(
         out, [{"event": "start", "time": began.isoformat(), "identity": plan.identity, **circumstances(workers)}]

@@ -20,6 +20,10 @@ from pipeline.faults import ConfigError, Fault
 
 TEMPORARY = ".writing-"
 """how the names of files begin that are not finished"""
+OPTIONS = {"use_listings_cache": False}
+"""others write too, so no listing is kept"""
+FURTHER: dict[str, dict[str, Any]] = {"s3": {"max_concurrency": 1}}
+"""s3fs asks for the size of an object before it reads it, unless it is not to read several pieces at a time"""
 READERS = 16
 """objects that are read at the same time, for what takes long is the way to them"""
 
@@ -63,21 +67,18 @@ class Remote:
 
     def exists(self) -> bool:
         """Whether there is an object, or objects below it."""
-        return self._kind() is not None
+        return self.is_file() or self.is_dir()
 
     def is_file(self) -> bool:
         """Whether there is an object."""
-        return self._kind() == "file"
+        try:
+            return bool(self.call("info")["type"] == "file")
+        except FileNotFoundError:
+            return False
 
     def is_dir(self) -> bool:
         """Whether there are objects below it."""
-        return self._kind() == "directory"
-
-    def _kind(self) -> str | None:
-        try:
-            return str(self.call("info")["type"])
-        except FileNotFoundError:
-            return None
+        return bool(children(self))
 
     def unlink(self, missing_ok: bool = False) -> None:
         """Remove the object; one that is not there is no error."""
@@ -88,10 +89,10 @@ class Remote:
                 raise
 
     def filesystem(self) -> tuple[Any, str]:
-        """The fsspec file system, which keeps no listings for others write too, and the path in it."""
+        """The fsspec file system, and the path in it."""
         from fsspec.core import url_to_fs
 
-        found: tuple[Any, str] = url_to_fs(self.url, use_listings_cache=False)
+        found: tuple[Any, str] = url_to_fs(self.url, **OPTIONS, **FURTHER.get(self.url.partition("://")[0], {}))
         return found
 
     def call(self, method: str, *arguments: Any, **options: Any) -> Any:
@@ -129,6 +130,8 @@ def location(place: str | Location) -> Location:
     protocol, _, rest = place.partition("://")
     if protocol == "file":
         return Path(rest)
+    if not rest.strip("/"):
+        raise ConfigError([Fault(place, "", f"names no bucket; expected {protocol}://bucket/run")])
     from fsspec import get_filesystem_class
 
     try:

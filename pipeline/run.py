@@ -229,7 +229,7 @@ def _carry_out(
     sweep(out)
     if strays := _strays(out, plan):
         raise Refused(f"{out} has tables that are no part of this run; remove them:\n    " + "\n    ".join(strays))
-    if not (out / PLAN).exists():
+    if PLAN not in children(out):
         write_whole(out / PLAN, plan.text.encode())
     report(event("start", identity=plan.identity, **circumstances(workers), **_sizes(plan)))
     gathered = Gathered(plan)
