@@ -25,6 +25,7 @@ from pipeline.commands.report import report
 from pipeline.commands.sensitivity import sensitivity
 from pipeline.commands.sign import sign
 from pipeline.commands.simulate import simulate
+from pipeline.commands.status import status
 from pipeline.commands.strategies import strategies
 from pipeline.commands.sweep import sweep
 from pipeline.commands.verify import verify
@@ -140,6 +141,7 @@ for _command in (
     sensitivity,
     sign,
     simulate,
+    status,
     strategies,
     sweep,
     verify,

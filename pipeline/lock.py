@@ -87,6 +87,12 @@ def refuse_if_claimed(run: Location) -> None:
         raise InUse(_describe(run, _holder(found)))
 
 
+def holder(run: Location) -> dict[str, Any] | None:
+    """Who holds the lock; None where nobody does, or its process is known to be gone."""
+    found = _holder(_read(run))
+    return None if _gone(found) else found
+
+
 @contextmanager
 def _alone(run: Location) -> Iterator[None]:
     """One process of this host at a time: between looking at a lock and taking it over nobody else does."""
