@@ -21,6 +21,7 @@ from pipeline.commands.ehs import ehs
 from pipeline.commands.ehs_table import ehs_table
 from pipeline.commands.hold import hold
 from pipeline.commands.meter import meter
+from pipeline.commands.plan import plan
 from pipeline.commands.report import report
 from pipeline.commands.sensitivity import sensitivity
 from pipeline.commands.sign import sign
@@ -137,6 +138,7 @@ for _command in (
     ehs_table,
     hold,
     meter,
+    plan,
     report,
     sensitivity,
     sign,

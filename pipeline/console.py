@@ -98,6 +98,19 @@ PLACES = ("workers", "scheduler", "scheduler_file", "slurm", "serial")
 """those of them that say where; they exclude each other, but --slurm takes a number of workers"""
 
 
+def replaced_places(line: set[str], file: set[str]) -> set[str]:
+    """What a command line replaces of where a file says that tasks run: all of it, but the profile by a number.
+
+    >>> sorted(replaced_places({"serial"}, {"workers", "slurm", "out"}))
+    ['slurm', 'workers']
+    >>> replaced_places({"workers"}, {"slurm"})
+    set()
+    """
+    given = line & {*PLACES}
+    kept = {"slurm"} if given == {"workers"} else {"workers"} if given == {"slurm"} else set()
+    return file & {*PLACES} - kept if given else set()
+
+
 def _connection(
     tls_ca: str | None, tls_cert: str | None, tls_key: str | None, **values: Any
 ) -> Connection:  # the other values are fields

@@ -16,11 +16,14 @@ MAGIC = "*?["
 """characters that make a path a pattern"""
 
 
-class RunConfig(click.Option):
-    """The option `--run-config`; options that exclude each other are replaced together."""
+Replaced = Callable[[set[str], set[str]], set[str]]
+"""which parameters of the file (second) do not count, by those of the command line (first); beside the same ones"""
 
-    exclusive: tuple[str, ...] = ()
-    """parameters of which the command line may give another one than the file"""
+
+class RunConfig(click.Option):
+    """The option `--run-config`; `replaced` says what of the file the command line replaces beside the same options."""
+
+    replaced: Replaced = staticmethod(lambda line, file: set())
 
     def handle_parse_result(
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
@@ -29,15 +32,14 @@ class RunConfig(click.Option):
         value, args = super().handle_parse_result(ctx, opts, args)
         if isinstance(value, str):
             said = read_run_config(Path(value), ctx.command.params)
-            if any(name in opts for name in self.exclusive):
-                said = {name: value for name, value in said.items() if name not in self.exclusive}
-            ctx.default_map = said
+            left_out = self.replaced(set(opts), set(said))
+            ctx.default_map = {name: value for name, value in said.items() if name not in left_out}
         return value, args
 
 
-def run_config_option(*exclusive: str) -> Callable[..., Any]:
+def run_config_option(replaced: Replaced) -> Callable[..., Any]:
     """The option, for a command of which some parameters exclude each other."""
-    kind = type("RunConfig", (RunConfig,), {"exclusive": exclusive})
+    kind = type("RunConfig", (RunConfig,), {"replaced": staticmethod(replaced)})
     return click.option(
         "--run-config",
         cls=kind,

@@ -1,4 +1,4 @@
-"""What a run directory is, without computing anything: complete, or how far it got, who writes it, what its log says."""
+"""What a run directory is, without computing: complete, or how far it got, who writes it, what its log says."""
 
 from __future__ import annotations
 

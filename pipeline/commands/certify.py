@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.console import DONE, GAME, NO, PLACES, RUN, choose_executor, executor_options
+from pipeline.console import DONE, GAME, NO, RUN, choose_executor, executor_options, replaced_places
 from pipeline.output import json_option, log_option, output, print_json
 from pipeline.run_config import run_config_option
 
@@ -44,25 +45,41 @@ class Require(click.ParamType[Any]):
         return bounds
 
 
+def certify_options(out: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The arguments and options of certify, which `plan` has too; `out` says whether a run directory is required."""
+    options = (
+        click.argument("games", nargs=-1, required=True, type=GAME),
+        click.option("--out", required=out, type=RUN, help="Run directory."),
+        click.option("--paytable", "paytables", multiple=True, metavar="NAME", help="Only this paytable; repeatable."),
+        click.option("--pay", "pays", multiple=True, metavar="WIN=VALUE", help="Change a pay; repeatable."),
+        executor_options,
+        click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped."),
+        click.option("--require", type=Require(), help="Exit 1 unless every payback is within."),
+        click.option(
+            "--limits", multiple=True, metavar="NAME", help="Exit 1 unless within configs/limits/NAME.toml; repeatable."
+        ),
+        click.option("--tie-break", type=click.Choice(TIE_BREAKS), default=TIE_BREAKS[0], show_default=True),
+        click.option("--all-holds", is_flag=True, help="Store the values of all 32 holds."),
+        click.option("--sensitivity", is_flag=True, help="Certificates say what each pay does to the payback."),
+        click.option("--rows-per-part", type=click.IntRange(1), metavar="N", help="Hands in a part; default: 16384."),
+        click.option(
+            "--metrics", type=click.Path(path_type=Path), metavar="FILE", help="Keep Prometheus metrics in FILE."
+        ),
+        run_config_option(replaced_places),
+        log_option,
+        json_option,
+    )
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
 @click.command()
-@click.argument("games", nargs=-1, required=True, type=GAME)
-@click.option("--out", required=True, type=RUN, help="Run directory.")
-@click.option("--paytable", "paytables", multiple=True, metavar="NAME", help="Only this paytable; repeatable.")
-@click.option("--pay", "pays", multiple=True, metavar="WIN=VALUE", help="Change a pay; repeatable.")
-@executor_options
-@click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
-@click.option("--require", type=Require(), help="Exit 1 unless every payback is within.")
-@click.option(
-    "--limits", multiple=True, metavar="NAME", help="Exit 1 unless within configs/limits/NAME.toml; repeatable."
-)
-@click.option("--tie-break", type=click.Choice(TIE_BREAKS), default=TIE_BREAKS[0], show_default=True)
-@click.option("--all-holds", is_flag=True, help="Store the values of all 32 holds.")
-@click.option("--sensitivity", is_flag=True, help="Certificates say what each pay does to the payback.")
-@click.option("--rows-per-part", type=click.IntRange(1), metavar="N", help="Hands in a part; default: 16384.")
-@click.option("--metrics", type=click.Path(path_type=Path), metavar="FILE", help="Keep Prometheus metrics in FILE.")
-@run_config_option(*PLACES)
-@log_option
-@json_option
+@certify_options(out=True)
 def certify(
     games: tuple[Path, ...],
     out: Location,
@@ -99,7 +116,7 @@ def certify(
         show = tell(kept, show)
     known = [load_limits(name) for name in limits]
     executor = choose_executor(connection)
-    chosen = _chosen(games, paytables, pays)
+    chosen = choose_games(games, paytables, pays)
     plan = make_plan(chosen, tie_break, rows_per_part or ROWS_PER_PART, all_holds, sensitivity)
     run = carry_out(chosen, out, executor, plan, resume, show)
     if kept is not None:
@@ -107,7 +124,7 @@ def certify(
     return _report(run, require or (None, None), known, as_json)
 
 
-def _chosen(paths: tuple[Path, ...], names: tuple[str, ...], pays: tuple[str, ...]) -> list[Any]:
+def choose_games(paths: tuple[Path, ...], names: tuple[str, ...], pays: tuple[str, ...]) -> list[Any]:
     """The games with the paytables asked for; all faults of all files at once."""
     from dataclasses import replace
 

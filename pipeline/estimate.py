@@ -1,0 +1,61 @@
+"""What a plan will take, before anything is computed: bytes of memory and disk, and seconds, from what was measured.
+
+Memory is reckoned from the arrays that a task makes. Seconds and bytes on disk are averages over the games of
+`configs/`, measured by `make bench` on one core of a server of 2023; another machine may take half or twice as long.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.plan import Entry, Plan
+
+PROCESS = 170 * 2**20
+"""bytes of a worker before its first task: Python, NumPy, pyarrow and Dask"""
+PER_HAND = 64
+"""bytes for each canonical hand in the tables of a game"""
+PER_COUNT = 10
+"""bytes for each row of a part, hold and outcome: the counts, and what is made of them"""
+ORDERED_BLOCK = 100 * 2**20
+"""bytes more where the order of cards matters"""
+TABLES, PER_CELL, PER_ORDERED_CELL, PER_PART = 3e-6, 2.1e-6, 12e-6, 7e-3
+"""seconds: tables per hand; per hand and paytable, without and with order; per part file"""
+CELL_BYTES, HOLDS_BYTES, PART_BYTES = 8, 28, 12_000
+"""on disk: per hand and paytable, with all holds more, per part file"""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """About what a plan, or one game of it, takes."""
+
+    memory: int
+    """bytes of a worker at most, with one thread"""
+    seconds: float
+    """of one core, for everything"""
+    disk: int
+    """bytes of the finished run"""
+
+
+def estimate_entry(plan: Plan, number: int) -> Estimate:
+    """For one game of a plan."""
+    entry, tables = plan.entries[number], len(plan.entries[number].paytables)
+    cells, files = entry.rows * tables, plan.parts(number) * tables
+    each = PER_ORDERED_CELL if entry.ordered else PER_CELL
+    seconds = TABLES * entry.rows + each * cells + PER_PART * files
+    disk = (CELL_BYTES + HOLDS_BYTES * plan.all_holds) * cells + PART_BYTES * files
+    return Estimate(memory(plan, entry), seconds, disk)
+
+
+def memory(plan: Plan, entry: Entry) -> int:
+    """Bytes that a worker needs for a task of a game."""
+    outcomes = len(entry.rules.wins) + 1
+    block = min(plan.rows_per_part, entry.rows) * 32 * outcomes * PER_COUNT
+    return PROCESS + PER_HAND * entry.rows + block + ORDERED_BLOCK * bool(entry.ordered)
+
+
+def estimate(plan: Plan) -> Estimate:
+    """For a whole plan."""
+    each = [estimate_entry(plan, number) for number in range(len(plan.entries))]
+    return Estimate(
+        max(found.memory for found in each), sum(found.seconds for found in each), sum(found.disk for found in each)
+    )
