@@ -114,6 +114,37 @@ def load_game(path: str | Path) -> Game:
     are solved (`pipeline.solve_game`).
     """
     faults: list[Fault] = []
+    game = _read_game(path, faults)
+    rules = game.rules
+    try:
+        used = compile_rules(rules).used
+        kept = tuple((head, text) for head, text in rules.definitions if head.split("(")[0].strip() in used)
+        game = replace(game, rules=replace(rules, definitions=kept))
+        if faults and all(win.when != handcode.NEVER for win in (*rules.wins, *rules.bonuses)):
+            solve(rules)  # for what only the cards show, so that it is reported with the rest
+    except Faults as problem:
+        faults += formula_faults(game, problem.errors)
+    except TooManyClasses as problem:
+        faults.append(Fault(str(path), "deck", str(problem)))
+    if faults:
+        raise ConfigError(faults)
+    return game
+
+
+def read_game(path: str | Path) -> Game:
+    """Read a game file, but no formula in it: the rules have all definitions of the files, in use or not.
+
+    Raises `ConfigError` for all other faults.
+    """
+    faults: list[Fault] = []
+    game = _read_game(path, faults)
+    if faults:
+        raise ConfigError(faults)
+    return game
+
+
+def _read_game(path: str | Path, faults: list[Fault]) -> Game:
+    """The game of a file, as far as it can be told; raises `ConfigError` where that is nothing."""
     model = _read(Path(path), _Game, faults)
     if model is None:
         raise ConfigError(faults)
@@ -139,20 +170,7 @@ def load_game(path: str | Path) -> Game:
         if win.when is None
     }
     sources = {name: section.source for name, section in model.paytable.items()}
-    game = Game(model.name, str(path), rules, tables, sources, homes, keys)
-    try:
-        used = compile_rules(rules).used
-        kept = tuple((head, text) for head, text in rules.definitions if head.split("(")[0].strip() in used)
-        game = replace(game, rules=replace(rules, definitions=kept))
-        if faults and all(win.when != handcode.NEVER for win in (*wins, *bonuses)):
-            solve(rules)  # for what only the cards show, so that it is reported with the rest
-    except Faults as problem:
-        faults += formula_faults(game, problem.errors)
-    except TooManyClasses as problem:
-        faults.append(Fault(str(path), "deck", str(problem)))
-    if faults:
-        raise ConfigError(faults)
-    return game
+    return Game(model.name, str(path), rules, tables, sources, homes, keys)
 
 
 def formula_faults(game: Game, errors: Iterable[DefinitionError]) -> list[Fault]:

@@ -135,7 +135,7 @@ class Screen:
         if kind == "start":
             self._speed = Speed()
         if kind == "progress":
-            if self._line.due():
+            if self._line.due() and happened["parts_done"] < happened["parts"]:
                 games = (happened["games_done"], happened["games"], "games")
                 parts = (happened["parts_done"], happened["parts"], "parts")
                 self._line.show(progress_text([games, parts], *self._speed(*parts[:2])))

@@ -142,7 +142,7 @@ def certify(
     """
     found = state(out, plan)
     if found == "complete":
-        return _open_complete(out, plan)
+        return open_complete(out, plan)
     refuse_if_claimed(out)
     if found == "incomplete" and not resume:
         parts = _parts(plan)
@@ -157,11 +157,12 @@ def certify(
         stages.end("survey")
         with claim(out) as claimed:
             if state(out, plan) == "complete":  # by another process, since the first look
-                return _open_complete(out, plan)
+                return open_complete(out, plan)
             return _carry_out(out, plan, workers, surveys, claimed, stages, report)
 
 
-def _open_complete(out: Location, plan: Plan) -> Run:
+def open_complete(out: Location, plan: Plan) -> Run:
+    """A complete run of a plan, all its files compared with their digests; raises `Altered`."""
     folders = [folder for entry in plan.entries for folder in entry.folders]
     findings = wrong_files(out, run_files(plan)) + [f"{path}: is no part of this run" for path in _strays(out, plan)]
     if findings:

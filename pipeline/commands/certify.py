@@ -15,6 +15,7 @@ from pipeline.run_config import run_config_option
 
 if TYPE_CHECKING:
     from pipeline.location import Location
+    from pipeline.run import Run
 
 if TYPE_CHECKING:
     from pipeline.execute import Connection
@@ -116,16 +117,43 @@ def certify(
         show = tell(kept, show)
     known = [load_limits(name) for name in limits]
     executor = choose_executor(connection)
-    chosen = choose_games(games, paytables, pays)
-    plan = make_plan(chosen, tie_break, rows_per_part or ROWS_PER_PART, all_holds, sensitivity)
-    run = carry_out(chosen, out, executor, plan, resume, show)
+    options: dict[str, Any] = {
+        "tie_break": tie_break,
+        "rows_per_part": rows_per_part or ROWS_PER_PART,
+        "all_holds": all_holds,
+        "sensitivity": sensitivity,
+    }
+    run = _reopened(out, games, paytables, pays, options)
+    if run is None:
+        chosen = choose_games(games, paytables, pays)
+        run = carry_out(chosen, out, executor, make_plan(chosen, **options), resume, show)
     if kept is not None:
         kept.certified(run)
     return _report(run, require or (None, None), known, as_json)
 
 
-def choose_games(paths: tuple[Path, ...], names: tuple[str, ...], pays: tuple[str, ...]) -> list[Any]:
-    """The games with the paytables asked for; all faults of all files at once."""
+def _reopened(
+    out: Location, games: tuple[Path, ...], names: tuple[str, ...], pays: tuple[str, ...], options: dict[str, Any]
+) -> Run | None:
+    """The run, where it is finished; None where that is to be found out the long way."""
+    from pipeline.again import reopen
+    from pipeline.config import read_game
+    from pipeline.faults import ConfigError
+
+    try:
+        chosen = choose_games(games, names, pays, read_game)
+    except ConfigError:
+        return None
+    return reopen(out, chosen, **options)
+
+
+def choose_games(
+    paths: tuple[Path, ...],
+    names: tuple[str, ...],
+    pays: tuple[str, ...],
+    load: Callable[[Path], Any] | None = None,
+) -> list[Any]:
+    """The games with the paytables asked for, loaded or only read; all faults of all files at once."""
     from dataclasses import replace
 
     from pipeline.config import load_game
@@ -136,7 +164,7 @@ def choose_games(paths: tuple[Path, ...], names: tuple[str, ...], pays: tuple[st
     games = []
     for path in paths:
         try:
-            games.append(load_game(path))
+            games.append((load or load_game)(path))
         except ConfigError as problem:
             faults += problem.faults
     if not faults:
