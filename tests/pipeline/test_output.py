@@ -115,7 +115,7 @@ def test_progress_on_a_terminal(game_file, tmp_path):
     assert all(len(text) < 80 for text in shown)
     lines = [text for text in shown if text.strip()]
     pattern = r"[01] of 2 games, [\d,]+ of 952 parts, [\d,.]+ parts/s, \d+ (s|min) left *"
-    assert len(lines) > 1
+    assert lines
     assert [line for line in lines if not re.fullmatch(pattern, line)] == []
     assert re.fullmatch(certified(tmp_path, 4), written.rsplit("\r", 1)[1])
 
