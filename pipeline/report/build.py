@@ -90,7 +90,7 @@ def _pages(
     manifest: dict[str, Any], files: dict[str, sheet.Listing], places: tuple[Place, ...], progress: Progress
 ) -> Iterator[tuple[str, bytes]]:
     """Every file of the report: its path from the report's folder, and its bytes."""
-    done = 0
+    done, explorers = 0, True
     shown: list[sheet.Sheet] = []
     for game, several in groupby(places, lambda place: place.folder.split("/")[0]):
         tables = list(several)
@@ -106,4 +106,5 @@ def _pages(
             yield f"{place.folder}/par-sheet.html", made.html.encode()
             done += 1
             progress(done, len(places))
-    yield "index.html", catalogue.page(shown, manifest).encode()
+        explorers &= asked is not None
+    yield "index.html", catalogue.page(shown, manifest, explorers).encode()

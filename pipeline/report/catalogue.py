@@ -3,12 +3,110 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
-from pipeline.report.pages import render
+from pipeline.certificate import Certificate
+from pipeline.report import plots
+from pipeline.report.figures import Figure, row_name
+from pipeline.report.pages import amount, percent, places, render, text_of
 from pipeline.report.sheet import Sheet
 
+MOST_TOLD = 3
+"""pays that differ from the first paytable of the game and are told in the table of all"""
 
-def page(sheets: Sequence[Sheet], manifest: dict[str, Any]) -> str:
-    """The page of a run, at ``index.html``."""
-    return render("catalogue.html", title="Certified paytables", sheets=sheets, manifest=manifest)
+Pays = dict[str, Fraction]
+"""name of an outcome -> credits won per credit bet"""
+
+
+@dataclass(frozen=True)
+class Family:
+    """The paytables of one game: they share everything but what is paid."""
+
+    game: str
+    """name"""
+    sheets: tuple[Sheet, ...]
+    """highest payback first"""
+    differing: tuple[str, ...]
+    """outcomes whose pay is not the same in all of them, highest first"""
+    common: tuple[str, ...]
+    """the others, each with its pay"""
+    explorer: str
+    """the page of the game that answers for any hand; empty where there is none"""
+
+    def pay(self, sheet: Sheet, name: str) -> Fraction | None:
+        """What an outcome pays per credit bet; None where the paytable has no such row."""
+        return pays(sheet.certificate).get(name)
+
+
+def page(sheets: Sequence[Sheet], manifest: dict[str, Any], explorers: bool) -> str:
+    """The page of a run, at ``index.html``; `explorers` says whether its games have one."""
+    games = [list(group) for _, group in groupby(sheets, lambda sheet: sheet.certificate["game"])]
+    told = {id(sheet): differences(game[0], sheet) for game in games for sheet in game}
+    return render(
+        "catalogue.html",
+        title="Certified paytables",
+        sheets=sheets,
+        told=[told[id(sheet)] for sheet in sheets],
+        families=[family(game, explorers) for game in games],
+        overview=overview(sheets),
+        manifest=manifest,
+        script=text_of("catalogue.js"),
+    )
+
+
+def pays(content: Certificate) -> Pays:
+    """What every outcome pays, per credit bet."""
+    return {row_name(win): Fraction(win["pays"]) / content["coins"] for win in content["wins"]}
+
+
+def differences(first: Sheet, sheet: Sheet) -> str:
+    """The pays, per credit bet, that differ from those of the first paytable of the game."""
+    if sheet is first:
+        return "the first of its game"
+    base, own = pays(first.certificate), pays(sheet.certificate)
+    names = [name for name in own if own[name] != base.get(name)]
+    told = [f"{name} {amount(own[name])}" for name in names[:MOST_TOLD]]
+    more = len(names) - len(told)
+    return ", ".join(told + [f"and {more} more"] * bool(more)) or "none"
+
+
+def family(sheets: Sequence[Sheet], explorers: bool) -> Family:
+    """Compare the paytables of a game."""
+    tables = [pays(sheet.certificate) for sheet in sheets]
+    names = dict.fromkeys(name for table in tables for name in table)
+    differing = tuple(name for name in names if len({table.get(name) for table in tables}) > 1)
+    common = tuple(f"{name} {amount(tables[0][name])}" for name in names if name not in differing and tables[0][name])
+    ranked = sorted(sheets, key=lambda sheet: -Fraction(sheet.certificate["payback"]))
+    folder = sheets[0].place.folder.split("/")[0]
+    explorer = f"{folder}/explorer.html" if explorers else ""
+    return Family(sheets[0].certificate["game"], tuple(ranked), differing, common, explorer)
+
+
+def overview(sheets: Sequence[Sheet]) -> Figure:
+    """Payback against standard deviation of all paytables."""
+    contents = [sheet.certificate for sheet in sheets]
+
+    def name(content: Certificate) -> str:
+        return f"{content['game']}, {content['label']}"
+
+    def deviation(content: Certificate) -> Fraction:
+        return Fraction(content["standard_deviation_decimal"])
+
+    least, most = (end(contents, key=lambda content: Fraction(content["payback"])) for end in (min, max))
+    calm, wild = (end(contents, key=deviation) for end in (min, max))
+    above = sum(Fraction(content["payback"]) > 1 for content in contents)
+    sentence = (
+        f"Paybacks go from {percent(least['payback'], 3)} ({name(least)}) to {percent(most['payback'], 3)} "
+        f"({name(most)}); {above} of {len(contents)} {'is' if above == 1 else 'are'} above 100 %. Standard deviations "
+        f"go from {places(deviation(calm), 3)} ({name(calm)}) to {places(deviation(wild), 3)} ({name(wild)})."
+    )
+    svg = plots.scatter(
+        "overview",
+        f"Scatter: payback against standard deviation of {len(contents)} paytables",
+        [100 * float(Fraction(content["payback"])) for content in contents],
+        [float(deviation(content)) for content in contents],
+    )
+    return Figure(svg, sentence)

@@ -8,6 +8,7 @@ light, dark or printed as the page around it.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import Any
@@ -41,13 +42,14 @@ STEADY: Any = {
     "grid.color": LINE,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "path.simplify": True,
+    "text.parse_math": False,
 }
 
 
 def drawn(draw: Callable[[Axes], None], name: str, alt: str, height: float = 2.8, left: float = 0.12) -> Markup:
     """One plot as an SVG element; `name` is unique in the page, `left` the share of the width for labels."""
-    with rc_context(STEADY):
+    with rc_context(STEADY), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # letters are the browser's to draw
         figure = Figure(figsize=(WIDTH, height))
         figure.patch.set_alpha(0)
         axes = figure.add_axes((left, 0.52 / height, 0.93 - left, 1 - 0.62 / height))
