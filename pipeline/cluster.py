@@ -6,23 +6,28 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
+from itertools import islice
 from math import inf
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from time import monotonic, sleep
+from typing import Any
 
 import dask
-from distributed import Client, KilledWorker, LocalCluster, Security, as_completed
-from distributed.client import FutureCancelledError
+from distributed import Client, Future, KilledWorker, LocalCluster, Security
 
-from pipeline.events import Report, ignore
+from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Connection, Failure, Result, Tls
 from pipeline.faults import ConfigError, Fault
+from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest
 from pipeline.slurm import MOST_WORKERS, says, worker_job
 
 WINDOW = 3
 """calls in flight for each thread of a worker, so that nobody waits and the scheduler stays small"""
+LOOK_AFTER = 1.0
+"""seconds without news after which workers are counted"""
 LEAVE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """run by every local worker: a terminal interrupts all processes of a command, and only the command is to answer"""
 
@@ -34,12 +39,21 @@ class Unreachable(ConnectionError):
 class Cluster:
     """Calls on the workers of a Dask scheduler."""
 
-    def __init__(self, client: Client, name: str, what: str, note: str = "", to_come: int = 1) -> None:
+    def __init__(
+        self, client: Client, name: str, what: str, patience: float = 60, note: str = "", to_come: int = 1
+    ) -> None:
         self._client = client
         self.name = name
         self._what = what
+        self._patience = patience
         self._note = note
         self._to_come = to_come
+        self._heard: SimpleQueue[Future[Any] | tuple[float, Any]] = SimpleQueue()
+        client.subscribe_topic("all", self._heard.put)
+
+    def close(self) -> None:
+        """Hear no more."""
+        self._client.unsubscribe_topic("all")
 
     @property
     def greeting(self) -> str:
@@ -53,6 +67,20 @@ class Cluster:
         """Threads of all workers, those to come included."""
         return max(self._to_come, sum(int(threads) for threads in self._client.nthreads().values()))
 
+    def check_software(self) -> None:
+        """Compare what is installed here, on the scheduler and on all workers; raises `OtherSoftware`."""
+        others = {"the scheduler": self._on_scheduler(installed), **self._client.run(installed, on_error="return")}
+        there = {who: found for who, found in others.items() if not isinstance(found, OSError)}  # others have just gone
+        if lines := differences(installed(), there):
+            raise OtherSoftware(f"{self._what}: the software is not the same everywhere\n    " + "\n    ".join(lines))
+
+    def _on_scheduler(self, function: Callable[[], Result]) -> Result | Exception:
+        try:
+            result: Result = self._client.run_on_scheduler(function)
+        except Exception as problem:  # whatever its code has become there
+            return problem
+        return result
+
     def map(
         self,
         function: Callable[[Argument], Result],
@@ -60,36 +88,98 @@ class Cluster:
         keys: Sequence[str],
         report: Report = ignore,
     ) -> Iterator[tuple[Argument, Result | Failure]]:
-        """Call the function on the workers; a sliding window keeps few calls in flight."""
+        """Call the function on the workers; a sliding window that follows the workers keeps few calls in flight."""
+        call = Checked(function, installed_digest())
         waiting = iter(zip(arguments, keys, strict=True))
-        running: dict[str, Argument] = {}
-
-        def submit() -> list[object]:
-            for argument, key in waiting:
-                running[key] = argument
-                return [self._client.submit(function, argument, key=key, pure=False)]
-            return []
-
-        first = [future for _ in range(WINDOW * self.workers) for future in submit()]
-        pool = as_completed(first)
-        for future in pool:
-            argument = running.pop(future.key)
+        running: dict[str, tuple[Argument, Future[Any]]] = {}
+        watch = _Watch(self._client, self._what, self._patience, self._to_come)
+        while True:
+            for argument, key in islice(waiting, max(0, WINDOW * watch.threads - len(running))):
+                future = self._client.submit(call, argument, key=key, pure=False)
+                running[key] = argument, future
+                future.add_done_callback(self._heard.put)
+            if not running:
+                return
             try:
-                result: Result | Failure = future.result()
-            except KilledWorker as problem:
-                result = Failure(f"its worker died {problem.allowed_failures + 1} times")
-            except FutureCancelledError:
-                reason = "the Dask scheduler is gone; what is done is on disk, --resume goes on"
-                raise Unreachable(f"{self.name}: {reason}") from None
-            future.release()
-            for more in submit():
-                pool.add(more)
-            yield argument, result
+                heard = self._heard.get(timeout=LOOK_AFTER)
+            except Empty:
+                watch.look()
+                continue
+            if not isinstance(heard, Future):
+                watch.hear(heard[1], report)
+            elif heard.key in running:
+                try:
+                    result = self._result(heard)
+                except TimeoutError:  # its worker is lost, and so is the result: it is on its way again
+                    heard.add_done_callback(self._heard.put)
+                    watch.look()
+                    continue
+                argument, _ = running.pop(heard.key)
+                heard.release()
+                yield argument, result
+
+    def _result(self, future: Future[Any]) -> Any:
+        """What a call came to; raises `TimeoutError` where that has to be waited for."""
+        if future.status == "cancelled":
+            raise Unreachable(f"{self._what} is gone; what is done is on disk, --resume goes on")
+        if future.status != "error":
+            return future.result(timeout=LOOK_AFTER)
+        problem = future.exception()
+        if isinstance(problem, KilledWorker):
+            limit = problem.last_worker.memory_limit
+            memory = f", each with {limit / 2**30:.1f} GiB of memory" if limit else ""
+            return Failure(f"its worker died {problem.allowed_failures + 1} times{memory}")
+        self.check_software()  # says more than what other code came to
+        raise problem
+
+
+class _Watch:
+    """How many threads there are; workers may come and go while calls run."""
+
+    def __init__(self, client: Client, what: str, patience: float, to_come: int) -> None:
+        self._client = client
+        self._what = what
+        self._patience = patience
+        self._to_come = to_come
+        self._seen = monotonic()
+        self.threads = to_come
+        """of all workers, those to come included, for there has to be something to do for them"""
+        self.look()
+
+    def look(self) -> None:
+        """Count the threads; raises `Unreachable` when there have been none for too long."""
+        try:
+            found = sum(self._client.nthreads().values())
+        except OSError:
+            raise Unreachable(f"{self._what} is gone; what is done is on disk, --resume goes on") from None
+        self.threads = max(self._to_come, found)
+        if found:
+            self._seen = monotonic()
+        elif monotonic() - self._seen > self._patience:
+            reason = f"has had no workers for {self._patience:g} s; what is done is on disk, --resume goes on"
+            raise Unreachable(f"{self._what} {reason}")
+
+    def hear(self, said: Any, report: Report) -> None:
+        """Take in an event of the scheduler."""
+        action = said.get("action") if isinstance(said, dict) else None
+        if action == "add-worker":
+            report(event("worker joined", worker=said["worker"]))
+        elif action == "remove-worker":
+            what = "worker left" if said["expected"] else "worker lost"
+            report(event(what, worker=said["worker"], calls=sorted(said["processing-tasks"])))
+        if action in ("add-worker", "remove-worker"):
+            self.look()
 
 
 @contextmanager
 def connect(connection: Connection) -> Iterator[Cluster]:
-    """The workers that a connection names; raises `Unreachable` without a scheduler or without workers."""
+    """The workers that a connection names.
+
+    Raises `Unreachable` without a scheduler or without workers, `OtherSoftware` where they have other software.
+    """
+    if not dask.config.get("logging", None):  # what goes wrong is said by the command, once and without a traceback
+        for name in ("distributed", "distributed.client"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     if connection.remote:
         with remote_cluster(connection) as cluster:
             yield cluster
@@ -118,9 +208,9 @@ def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
         ) as cluster,
         Client(cluster) as client,
     ):
-        yield Cluster(
-            client, _count(workers, "local worker"), "on this machine", _dashboard(client) if dashboard else ""
-        )
+        note = _dashboard(client, dashboard)
+        with closing(Cluster(client, _count(workers, "local worker"), "this machine", note=note)) as found:
+            yield found
 
 
 @contextmanager
@@ -135,8 +225,10 @@ def remote_cluster(connection: Connection) -> Iterator[Cluster]:
         raise Unreachable(f"no Dask scheduler answers at {where}: {problem}") from None
     with client:
         _wait_for_workers(client, connection.wait_workers, timeout, f"the Dask scheduler at {where}")
-        watch = _dashboard(client) if "dashboard" in client.scheduler_info(n_workers=0)["services"] else ""
-        yield Cluster(client, f"scheduler {where}", f"Dask scheduler at {where}", watch)
+        what = f"the Dask scheduler at {where}"
+        with closing(Cluster(client, f"scheduler {where}", what, timeout, _dashboard(client))) as found:
+            found.check_software()
+            yield found
 
 
 @contextmanager
@@ -170,14 +262,18 @@ def slurm_cluster(profile: str, connection: Connection) -> Iterator[Cluster]:
         except Unreachable as problem:
             raise Unreachable(f"{problem}; SLURM says: {says(cluster.job_script())[1]}") from None
         threads = most * job["cores"] // job["processes"]
-        yield Cluster(client, f"{what}, {_count(most, 'worker')} at most", what, _dashboard(client), threads)
+        name = f"{what}, {_count(most, 'worker')} at most"
+        with closing(Cluster(client, name, what, timeout, _dashboard(client), threads)) as found:
+            found.check_software()
+            yield found
 
 
-def _dashboard(client: Client) -> str:
-    """Where a cluster can be watched; without bokeh Dask serves no dashboard."""
-    if client.run_on_scheduler(find_spec, "bokeh") is None:
-        return "no dashboard: its scheduler has no bokeh (pip install 'autohold[dashboard]')"
-    return f"dashboard {client.dashboard_link}"
+def _dashboard(client: Client, wanted: bool = False) -> str:
+    """Where a cluster can be watched, if it can; Dask serves pages without bokeh too, but they are empty."""
+    served = "dashboard" in client.scheduler_info(n_workers=0)["services"]
+    if served and client.run_on_scheduler(find_spec, "bokeh") is not None:
+        return f"dashboard {client.dashboard_link}"
+    return "no dashboard, for bokeh is not installed: pip install 'autohold[dashboard]'" if wanted else ""
 
 
 def _security(tls: Tls | None) -> Security | None:

@@ -102,3 +102,35 @@ class Serial:
         """Call the function for one argument after the other."""
         for argument in arguments:
             yield argument, function(argument)
+
+
+ENOUGH = 10
+"""calls one after the other that die alone, after which the others are not tried alone"""
+
+
+def call_all(
+    executor: Executor,
+    function: Callable[[Argument], Result],
+    arguments: Sequence[Argument],
+    key: Callable[[Argument], str],
+    report: Report = ignore,
+    pieces: Callable[[Argument], Sequence[Argument]] = lambda argument: [argument],
+) -> Iterator[tuple[Argument, Result | Failure]]:
+    """Call the function for every argument; what dies in company is tried again in pieces, one at a time.
+
+    A process that dies takes all its calls with it, so only what dies alone is to blame; it is a `Failure`.
+    """
+    suspects: list[Argument] = []
+    for argument, result in executor.map(function, arguments, list(map(key, arguments)), report):
+        if isinstance(result, Failure):
+            suspects += pieces(argument)
+        else:
+            yield argument, result
+    died = 0
+    for argument in suspects:
+        if died == ENOUGH:
+            yield argument, Failure(f"not tried again after {ENOUGH} others had died")
+            continue
+        for _, result in executor.map(function, [argument], [f"alone-{key(argument)}"], report):
+            died = died + 1 if isinstance(result, Failure) else 0
+            yield argument, result

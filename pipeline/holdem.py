@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.holdem.tables import Street, canonical_boards, rows_of
-from pipeline.execute import Executor, Failure
+from pipeline.execute import Executor, Failure, call_all
 from pipeline.faults import ConfigError, Fault
 from pipeline.holdem_rows import Sums, arrow_table, check_sums, plain_sums, read_sums, summary, sums_of
 from pipeline.location import Location, children, sweep, tree, write_whole
@@ -217,12 +217,13 @@ def _carry_out(out: Location, plan: TablePlan, workers: Executor, claimed: Claim
     append_log(
         out, [{"event": "start", "time": began.isoformat(), "identity": plan.identity, **circumstances(workers)}]
     )
-    keys = [f"ehs-{plan.folder}-{plan.identity[:12]}-{part}" for part in range(plan.parts)]
     receipts: dict[int, Receipt] = {}
     failures: list[str] = []
     progress(0, plan.parts)
     work = partial(make_part, out.absolute(), plan.identity, plan)
-    for part, result in workers.map(work, range(plan.parts), keys):
+    for part, result in call_all(
+        workers, work, range(plan.parts), lambda part: f"ehs-{plan.folder}-{plan.identity[:12]}-{part}"
+    ):
         if isinstance(result, Failure):
             failures.append(f"{plan.path(part)}: {result.reason}")
         else:

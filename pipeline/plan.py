@@ -181,6 +181,15 @@ def tasks(plan: Plan, at_least: int = 1) -> list[Task]:
     return cut
 
 
+def single_parts(task: Task) -> list[Task]:
+    """A task cut into those of one part each.
+
+    >>> single_parts(Task(0, 3, 5))
+    [Task(entry=0, start=3, stop=4), Task(entry=0, start=4, stop=5)]
+    """
+    return [Task(task.entry, part, part + 1) for part in range(task.start, task.stop)]
+
+
 # --- plain values -----------------------------------------------------------------------------------------------------
 
 

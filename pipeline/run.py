@@ -19,14 +19,14 @@ from evaluator.solve import plan_rows
 from pipeline.certificate import Certificate
 from pipeline.config import Game, formula_faults
 from pipeline.events import Report, Stages, event, ignore, tell
-from pipeline.execute import Executor, Failure
+from pipeline.execute import Executor, Failure, call_all
 from pipeline.faults import ConfigError, Fault, slug
 from pipeline.finish import finish
 from pipeline.gather import Gathered
 from pipeline.location import TEMPORARY, Location, children, sweep, walk, write_whole
 from pipeline.lock import LOCK, Claim, InUse, claim, refuse_if_claimed
 from pipeline.manifest import identity, software
-from pipeline.plan import Entry, Plan, Task, count_parts, part_number, part_path, run_files, tasks
+from pipeline.plan import Entry, Plan, Task, count_parts, part_number, part_path, run_files, single_parts, tasks
 from pipeline.store import (
     MANIFEST,
     PLAN,
@@ -195,8 +195,8 @@ def _ours(path: str, parts: Mapping[str, int]) -> bool:
 
 def _survey(games: Sequence[Game], plan: Plan, workers: Executor, report: Report) -> list[Survey]:
     """Solve all rules before anything is written; raises `ConfigError` with the faults of all of them."""
-    keys = [_key("tables", plan, number) for number in range(len(plan.entries))]
-    results = dict(workers.map(partial(_survey_entry, plan.sensitivity), list(enumerate(plan.entries)), keys, report))
+    work, entries = partial(_survey_entry, plan.sensitivity), list(enumerate(plan.entries))
+    results = dict(call_all(workers, work, entries, lambda each: _key("tables", plan, each[0]), report))
     faults: list[Fault] = []
     surveys: list[Survey] = []
     by_number = {number: result for (number, _), result in results.items()}
@@ -260,9 +260,11 @@ def _make_parts(
 ) -> None:
     """Have all tasks done; raises `Incomplete` where some could not be."""
     chosen = tasks(plan, 2 * workers.workers if workers.workers > 1 else 1)
-    keys = [_key("certify", plan, task.entry, task.start) for task in chosen]
+    work = partial(run_task, out.absolute(), plan.identity)
     failures: list[str] = []
-    for task, result in workers.map(partial(run_task, out.absolute(), plan.identity), chosen, keys, report):
+    for task, result in call_all(
+        workers, work, chosen, lambda task: _key("certify", plan, task.entry, task.start), report, single_parts
+    ):
         if isinstance(result, Failure):
             failures.append(f"{_task_name(plan, task)}: {result.reason}")
             report(
@@ -288,6 +290,7 @@ def _make_parts(
             )
         )
     if failures:
+        sweep(out)
         raise Incomplete(
             f"{gathered.done} of {gathered.total} parts are done; the others could not be made:\n    "
             + "\n    ".join(failures)
@@ -313,4 +316,5 @@ def circumstances(workers: Executor) -> dict[str, Any]:
 
 
 def _task_name(plan: Plan, task: Task) -> str:
-    return f"{plan.entries[task.entry].name}, parts {task.start} to {task.stop - 1}"
+    parts = f"part {task.start}" if task.stop - task.start == 1 else f"parts {task.start} to {task.stop - 1}"
+    return f"{plan.entries[task.entry].name}, {parts}"

@@ -1,4 +1,4 @@
-"""Dask schedulers and workers as processes of their own, and commands that are interrupted while they use them."""
+"""Dask schedulers and workers as processes of their own, and what can happen to them."""
 
 import json
 import os
@@ -7,38 +7,94 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+from distributed import Client
 
 from tests.pipeline.games import ROOT, environment
 
+FAULTY = Path(__file__).with_name("faulty.py")
 
-def dask(*words):
-    return subprocess.Popen(
-        [sys.executable, "-m", "dask", *map(str, words)],
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+
+class DaskProcesses:
+    """A scheduler on loopback and its workers."""
+
+    def __init__(self, folder, *options, **settings):
+        """Start a scheduler; settings are environment variables of it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.file = folder / "scheduler.json"
+        self.processes = []
+        self.scheduler = self._start(
+            "scheduler", "--host", "127.0.0.1", "--port", 0, "--no-dashboard", *options, **settings
+        )
+        wait_until(lambda: self.file.exists() and self.file.read_text().endswith("}"))
+        self.address = json.loads(self.file.read_text())["address"]
+
+    def worker(self, *options, fault="", code=ROOT, **settings):
+        """Start a worker, with a fault of `faulty.py` or from another source tree."""
+        if fault:
+            options = (*options, "--preload", FAULTY)
+            settings["FAULT"] = fault
+        place = ("--nthreads", 1, "--no-dashboard", "--local-directory", self.folder)
+        return self._start("worker", *place, *options, code=code, **settings)
+
+    def _start(self, what, *options, code=ROOT, **settings):
+        words = [sys.executable, "-P", "-m", "dask", what, "--scheduler-file", self.file, *options]
+        process = subprocess.Popen(
+            list(map(str, words)),
+            cwd=self.folder,
+            env=environment(PYTHONPATH=f"{code}:{ROOT}", **settings),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.processes.append(process)
+        return process
+
+    def wait_for_workers(self, number):
+        """Until so many are there."""
+        with Client(self.address) as client:
+            client.wait_for_workers(number, timeout=60)
+
+    def kill(self, process):
+        """End a scheduler or a worker at once, with all its processes."""
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def close(self):
+        """End everything."""
+        for process in self.processes:
+            self.kill(process)
 
 
 @contextmanager
-def scheduler(folder, workers):
-    """A scheduler on loopback with so many workers: its connection file, address and process."""
-    file = folder / "scheduler.json"
-    started = [dask("scheduler", "--host", "127.0.0.1", "--port", 0, "--no-dashboard", "--scheduler-file", file)]
-    started += [
-        dask("worker", "--scheduler-file", file, "--nthreads", 1, "--no-dashboard", "--local-directory", folder)
-        for _ in range(workers)
-    ]
+def dask_processes(folder, workers=0, *options, **settings):
+    """A scheduler on loopback with so many workers."""
+    dask = DaskProcesses(folder, *options, **settings)
     try:
-        for _ in range(3000):
-            if file.exists() and file.read_text().endswith("}"):
-                break
-            time.sleep(0.01)
-        yield file, json.loads(file.read_text())["address"], started[0]
+        for _ in range(workers):
+            dask.worker()
+        yield dask
     finally:
-        for process in started:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        dask.close()
+
+
+def calculating(process):
+    """The processes that compute, of a worker or a command; the others watch over them."""
+    return [
+        child
+        for child in psutil.Process(process.pid).children(recursive=True)
+        if any("spawn_main" in word for word in child.cmdline())
+    ]
+
+
+def wait_until(happened, seconds=60):
+    """Until something is so; fails when time is up."""
+    until = time.monotonic() + seconds
+    while not (found := happened()):
+        assert time.monotonic() < until, "waited for too long"
+        time.sleep(0.02)
+    return found

@@ -1,19 +1,17 @@
 """Connecting to clusters: local workers, schedulers that run already, and what is said where there are none."""
 
 import json
-import os
-import signal
 
 import pytest
 
-from tests.pipeline.clusters import scheduler
-from tests.pipeline.games import arguments, autohold, contents, end, log, start, wait_for_parts
+from tests.pipeline.clusters import dask_processes
+from tests.pipeline.games import arguments, autohold, contents, log
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    with scheduler(tmp_path_factory.mktemp("cluster"), 1) as found:
-        yield found
+    with dask_processes(tmp_path_factory.mktemp("cluster"), 1) as dask:
+        yield dask
 
 
 NOWHERE = "tcp://127.0.0.1:1"
@@ -22,7 +20,7 @@ SOON = ("--wait-timeout", 1)
 
 @pytest.mark.parametrize("named_by", ["--scheduler", "--scheduler-file", "DASK_SCHEDULER_ADDRESS"])
 def test_a_scheduler_that_runs_already(game_file, whole, tmp_path, cluster, named_by):
-    file, address, _ = cluster
+    file, address = cluster.file, cluster.address
     if named_by == "DASK_SCHEDULER_ADDRESS":
         done = autohold(*arguments(game_file, tmp_path / "run"), DASK_SCHEDULER_ADDRESS=address)
     else:
@@ -66,23 +64,8 @@ def test_a_scheduler_file_that_is_wrong(game_file, tmp_path, text):
 
 
 def test_a_scheduler_without_workers(game_file, tmp_path):
-    with scheduler(tmp_path, 0) as (_, address, _):
-        done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", address, *SOON))
+    with dask_processes(tmp_path) as dask:
+        done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", dask.address, *SOON))
     assert done.returncode == 75, done.stderr
-    assert f"the Dask scheduler at {address} has no workers" in done.stderr
+    assert f"the Dask scheduler at {dask.address} has no workers" in done.stderr
     assert not (tmp_path / "run").exists()
-
-
-def test_a_scheduler_that_dies(game_file, whole, tmp_path):
-    run = tmp_path / "run"
-    with scheduler(tmp_path, 1) as (_, address, process):
-        running = start(*arguments(game_file, run, "--scheduler", address))
-        wait_for_parts(running, run, 10)
-        os.killpg(process.pid, signal.SIGKILL)
-        code, _, said = end(running)
-    assert code == 75, said
-    assert "the Dask scheduler is gone" in said
-    assert "--resume" in said
-    done = autohold(*arguments(game_file, run, "--serial", "--resume"))
-    assert done.returncode == 0, done.stderr
-    assert contents(run) == contents(whole)

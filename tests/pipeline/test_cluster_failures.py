@@ -1,0 +1,188 @@
+"""What goes wrong on a cluster at night, with real processes: nothing half made, nothing lost, the same bytes."""
+
+import shutil
+import signal
+
+import pytest
+
+from tests.pipeline.clusters import calculating, dask_processes, wait_until
+from tests.pipeline.games import PARTS, ROOT, arguments, autohold, contents, end, log, parts, start, wait_for_parts
+
+SLOW = "slow 0.05"
+
+
+def events(run, kind):
+    return [event for event in log(run) if event["event"] == kind]
+
+
+def resumed(game_file, run, *how):
+    """Go on with a run; its parts that are there already."""
+    before = parts(run)
+    done = autohold(*arguments(game_file, run, "--resume", *how))
+    assert done.returncode == 0, done.stderr
+    assert log(run)[-1]["parts"] == {"missing": PARTS - len(before), "sound": len(before)}
+    return before
+
+
+def test_workers_that_are_killed_again_and_again(game_file, whole, tmp_path):
+    run = tmp_path / "run"
+    with dask_processes(tmp_path) as dask:
+        workers = [dask.worker(fault=SLOW) for _ in range(2)]
+        process = start(*arguments(game_file, run, "--scheduler", dask.address, "--wait-workers", 2))
+        for number in (2, 20, 40):
+            wait_for_parts(process, run, number)
+            (victim,) = wait_until(lambda at=number: calculating(workers[at % 4 // 2]))
+            victim.send_signal(signal.SIGKILL)
+        code, _, said = end(process)
+    assert code == 0, said
+    assert contents(run) == contents(whole)
+    lost = events(run, "worker lost")
+    assert len(lost) == 3
+    assert all(event["worker"].startswith("tcp://127.0.0.1:") for event in lost)
+    assert any(event["calls"] for event in lost)
+    assert len(events(run, "worker joined")) >= 2
+
+
+@pytest.mark.parametrize("fault", ["die 7", "eat 7"])
+def test_a_part_that_always_kills_its_worker_is_named_and_the_others_are_made(game_file, whole, tmp_path, fault):
+    run = tmp_path / "run"
+    once = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}  # for the test to be quick; Dask allows 3
+    with dask_processes(tmp_path, **once) as dask:
+        for _ in range(2):
+            dask.worker("--memory-limit", "500MB", fault=fault)
+        done = autohold(*arguments(game_file, run, "--scheduler", dask.address, "--wait-workers", 2))
+    assert done.returncode == 75, done.stderr
+    assert "Traceback" not in done.stderr
+    assert f"{PARTS - 2} of {PARTS} parts are done" in done.stderr
+    assert "Six by Four, part 7: its worker died 2 times, each with 0.5 GiB of memory" in done.stderr
+    assert done.stderr.count("its worker died") == 1
+    made = parts(run)
+    assert {*contents(run)} == {".plan.json", *made}  # nothing half written
+    assert sorted(set(parts(whole)) - set(made)) == [
+        f"six-by-four/{name}/strategy/part-00007.parquet" for name in ("broken-pays", "plain")
+    ]
+    (failed,) = events(run, "failed")
+    assert (failed["game"], failed["parts"]) == ("Six by Four", [7, 7])
+    assert len(events(run, "worker lost")) >= 4
+
+    resumed(game_file, run, "--workers", 1)
+    assert contents(run) == contents(whole)
+    assert {path: stat for path, stat in parts(run).items() if path in made} == made
+
+
+def test_a_scheduler_that_dies(game_file, whole, tmp_path):
+    run = tmp_path / "run"
+    with dask_processes(tmp_path / "first") as dask:
+        dask.worker(fault=SLOW)
+        process = start(*arguments(game_file, run, "--scheduler", dask.address))
+        wait_for_parts(process, run, 10)
+        dask.kill(dask.scheduler)
+        code, _, said = end(process)
+    assert code == 75, said
+    assert f"the Dask scheduler at {dask.address} is gone" in said
+    assert "--resume" in said
+    assert "Traceback" not in said
+    with dask_processes(tmp_path / "second", 1) as dask:
+        resumed(game_file, run, "--scheduler", dask.address)
+    assert contents(run) == contents(whole)
+
+
+@pytest.mark.parametrize("more", [0, 1], ids=["for good", "for a while"])
+def test_all_workers_are_lost(game_file, whole, tmp_path, more):
+    run = tmp_path / "run"
+    with dask_processes(tmp_path) as dask:
+        worker = dask.worker(fault=SLOW)
+        dask.wait_for_workers(1)
+        patience = 60 if more else 1
+        process = start(
+            *arguments(game_file, run, "--scheduler", dask.address, "--wait-timeout", patience),
+        )
+        wait_for_parts(process, run, 10)
+        dask.kill(worker)
+        wait_until(lambda: events(run, "worker lost"))
+        for _ in range(more):
+            dask.worker()
+        code, _, said = end(process)
+        if more:
+            assert code == 0, said
+            assert [event["event"] for event in log(run)] == ["start", "worker lost", "worker joined", "done"]
+        else:
+            assert code == 75, said
+            assert f"the Dask scheduler at {dask.address} has had no workers for 1 s" in said
+            assert "--resume" in said
+            dask.worker()
+            resumed(game_file, run, "--scheduler", dask.address)
+    assert contents(run) == contents(whole)
+
+
+# --- other code -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of the source tree."""
+    for name in ("evaluator", "pipeline"):
+        shutil.copytree(ROOT / name, tmp_path / "tree" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "tree"
+
+
+def change(tree):
+    """A copy of the source tree whose results differ; receipts cannot tell."""
+    path = tree / "pipeline" / "tasks.py"
+    text = path.read_text()
+    assert "start, stop = plan.rows(number, part)" in text
+    path.write_text(text.replace("start, stop = plan.rows(number, part)", "start, stop = plan.rows(number, 0)"))
+
+
+def test_other_code_from_the_start(game_file, tmp_path, tree):
+    change(tree)
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "pipeline.py").write_text("")
+    with dask_processes(tmp_path, 1) as dask:
+        dask.worker(code=tree)
+        dask.worker(code=tmp_path / "none")
+        done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", dask.address, "--wait-workers", 3))
+    assert done.returncode == 75, done.stderr
+    first, code, unknown = done.stderr.splitlines()[-3:]
+    assert first == f"autohold: the Dask scheduler at {dask.address}: the software is not the same everywhere"
+    assert " here, " in code
+    assert code.count(" on tcp://127.0.0.1:") == 1
+    assert unknown.startswith("    not to be seen on tcp://127.0.0.1:")
+    assert "No module named 'pipeline.same'" in unknown
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_worker_that_joins_with_other_code(game_file, whole, tmp_path, tree):
+    run = tmp_path / "run"
+    change(tree)
+    with dask_processes(tmp_path) as dask:
+        worker = dask.worker(fault="slow 1")
+        process = start(*arguments(game_file, run, "--scheduler", dask.address))
+        wait_for_parts(process, run, 2)
+        stranger = dask.worker(code=tree)
+        wait_until(lambda: events(run, "worker joined"))
+        dask.kill(worker)  # so that its calls go to the stranger
+        code, _, said = end(process)
+        assert code == 75, said
+        assert "the software is not the same everywhere" in said
+        assert " on tcp://127.0.0.1:" in said
+        dask.kill(stranger)
+        dask.worker()
+        resumed(game_file, run, "--scheduler", dask.address)
+    assert contents(run) == contents(whole)
+
+
+def test_a_worker_that_comes_back_with_other_code(game_file, whole, tmp_path, tree):
+    run = tmp_path / "run"
+    with dask_processes(tmp_path) as dask:
+        worker = dask.worker(fault=SLOW, code=tree)
+        process = start(*arguments(game_file, run, "--scheduler", dask.address))
+        wait_for_parts(process, run, 2)
+        change(tree)
+        (victim,) = calculating(worker)
+        victim.send_signal(signal.SIGKILL)
+        code, _, said = end(process)
+    assert code == 75, said
+    assert "the software is not the same everywhere" in said
+    resumed(game_file, run, "--serial")
+    assert contents(run) == contents(whole)
