@@ -176,7 +176,8 @@ def tasks(plan: Plan, at_least: int = 1) -> list[Task]:
     cut = []
     for number in sorted(range(len(work)), key=lambda number: -work[number] * plan.entries[number].rows):
         parts = plan.parts(number)
-        size = max(1, min(parts // share, TASK_CELLS // (plan.rows_per_part * work[number])))
+        most = min(TASK_CELLS // (plan.rows_per_part * work[number]), TASK_FILES // len(plan.entries[number].paytables))
+        size = max(1, min(parts // share, most))
         cut += [Task(number, start, min(start + size, parts)) for start in range(0, parts, size)]
     return cut
 
