@@ -7,7 +7,6 @@ definitions in use and the software. Whether it is equal is what the identity sa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,7 @@ from pipeline.faults import ConfigError
 from pipeline.location import Location
 from pipeline.plan import Entry, Plan
 from pipeline.run import Run, open_complete
-from pipeline.store import MANIFEST, SUCCESS
+from pipeline.store import SUCCESS, read_head
 
 
 def reopen(out: Location, games: Sequence[Game], **options: Any) -> Run | None:
@@ -34,7 +33,7 @@ def finished_plan(out: Location, games: Sequence[Game], **options: Any) -> Plan 
     try:
         if not (out / SUCCESS).exists():
             return None
-        manifest = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
+        manifest = read_head(out)
         plan = Plan(tuple(_entry(game, said) for game, said in zip(games, manifest["games"], strict=True)), **options)
         return plan if plan.identity == manifest["identity"] else None
     except (OSError, ValueError, KeyError, TypeError, ConfigError):

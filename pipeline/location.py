@@ -206,10 +206,11 @@ def each(run: Location, function: Callable[[Location], Result], names: Iterable[
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def write_whole(path: Location, content: bytes) -> None:
-    """Write a file that is there completely or not at all, over what was there."""
+def write_whole(path: Location, content: bytes | Iterable[bytes]) -> None:
+    """Write a file that is there completely or not at all, over what was there; of a long one piece by piece."""
+    pieces = [content] if isinstance(content, bytes) else content
     if isinstance(path, Remote):
-        path.call("pipe_file", content)
+        path.call("pipe_file", b"".join(pieces))
         return
     from secrets import token_hex
 
@@ -217,7 +218,7 @@ def write_whole(path: Location, content: bytes) -> None:
     temporary = path.with_name(f"{TEMPORARY}{token_hex(8)}-{path.name}")  # hosts may share a folder
     try:
         with temporary.open("xb") as file:
-            file.write(content)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

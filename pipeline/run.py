@@ -33,6 +33,7 @@ from pipeline.store import (
     SUCCESS,
     append_log,
     listed_files,
+    read_head,
     wrong_files,
 )
 from pipeline.tasks import Survey, run_task, survey
@@ -110,12 +111,13 @@ def state(run: Location, plan: Identified) -> str:
     complete = SUCCESS in names
     # A run that is stopped just before it is marked complete has its manifest already, and its plan no longer.
     planned = not complete and PLAN in names
-    described = run / PLAN if planned else run / MANIFEST
     try:
-        data = json.loads(described.read_text(encoding="utf-8"))
-        found = identity(data) if planned else data["identity"]
+        found = (
+            identity(json.loads((run / PLAN).read_text(encoding="utf-8"))) if planned else read_head(run)["identity"]
+        )
     except (OSError, ValueError, KeyError, TypeError):
-        raise Refused(f"{run} is not empty and not a run of autohold: {described.name} cannot be read") from None
+        name = PLAN if planned else MANIFEST
+        raise Refused(f"{run} is not empty and not a run of autohold: {name} cannot be read") from None
     if found != plan.identity:
         raise Refused(
             f"{run} is a run of another identity: other games, options or software; take another directory\n"

@@ -14,7 +14,7 @@ from pipeline.location import Location, children, lines
 from pipeline.lock import holder
 from pipeline.manifest import canonical_text, identity, software
 from pipeline.plan import part_path, read_plan, run_files
-from pipeline.store import LOG, MANIFEST, PLAN, SUCCESS, SUMS, read_part, read_sums, wrong_files
+from pipeline.store import LOG, MANIFEST, PLAN, SUCCESS, SUMS, read_head, read_part, read_sums, wrong_files
 
 COMPLETE, INCOMPLETE, DAMAGED = "complete", "incomplete", "damaged"
 SINCE_START = ("failed", "damaged", "worker lost")
@@ -122,7 +122,7 @@ def _described(run: Location) -> tuple[bool, dict[str, Any], str]:
     complete = SUCCESS in names
     name = PLAN if PLAN in names and not complete else MANIFEST
     try:
-        data = json.loads((run / name).read_text(encoding="utf-8"))
+        data = json.loads((run / PLAN).read_text(encoding="utf-8")) if name == PLAN else read_head(run)
         said = identity(data) if name == PLAN else data["identity"]
         described = {key: value for key, value in data.items() if key not in ("identity", "parts")}
         if "games" not in described and "street" not in described:

@@ -247,6 +247,21 @@ def listed_files(run: Location) -> Iterator[tuple[str, int]]:
             yield name, size
 
 
+def read_head(run: Location) -> dict[str, Any]:
+    """The manifest without its list of parts, which may be long and is not read; raises `OSError` or `ValueError`.
+
+    Of a manifest that `pretty_text` did not write, all is read.
+    """
+    head = []
+    for line in lines(run / MANIFEST):
+        if line == '  "parts": [':
+            head.append('  "parts": []}')
+            break
+        head.append(line)
+    found: dict[str, Any] = json.loads("\n".join(head))
+    return found
+
+
 # --- the log ----------------------------------------------------------------------------------------------------------
 
 
