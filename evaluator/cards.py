@@ -114,7 +114,7 @@ class Deck:
         return np.uint8 if self.kinds < 256 else np.uint16
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def spellings(self) -> dict[str, int]:
         """Every accepted spelling of a card, case-folded, and its number."""
         spellings = {name.casefold(): number for number, name in enumerate(self.names)}
         plain_faces = [(face, face) for face in self.faces]
@@ -129,7 +129,7 @@ class Deck:
     @cached_property
     def _token(self) -> re.Pattern[str]:
         """One card at the place where it is tried, the longest spelling first."""
-        longest_first = sorted(self._numbers, key=len, reverse=True)
+        longest_first = sorted(self.spellings, key=len, reverse=True)
         return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE | re.ASCII)
 
 
@@ -184,7 +184,7 @@ def parse_cards(deck: Deck, text: str) -> tuple[int, ...]:
                 f"{text!r}, character {at + 1}: {rest!r} is not a card of this deck "
                 f"({deck.names[0]} … {deck.names[-1]}); write cards like {deck.names[-1]!r} or {deck.names[0]!r}"
             )
-        cards.append(deck._numbers[match.group().casefold()])
+        cards.append(deck.spellings[match.group().casefold()])
         at = match.end()
     for card, times in Counter(cards).items():
         if times > deck.copies[card]:
