@@ -17,11 +17,11 @@ from evaluator.ordered import ARRANGEMENTS, arrangement_number
 from evaluator.symmetry import locate
 from pipeline import certify, holds, load_game, look_up, read_strategy
 from pipeline.api import choose_paytables, solve_game
+from pipeline.location import write_whole
 from pipeline.open_run import open_run
 from pipeline.report import explorer
 from pipeline.report.explorer import page
 from pipeline.report.notable import MOST, notable
-from pipeline.store import write_whole
 from tests.browser import browser
 from tests.pipeline.games import ROOT, SMALL, autohold
 
