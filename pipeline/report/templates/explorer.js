@@ -209,6 +209,7 @@ function showVerdict(cards, table) {
     table)} (${game.bonuses[bonus]}), whatever is held; it is no part of the values below.`));
   lines.push(make("p", { class: "best" }, optimal.length > 1 ? `${optimal.length} holds are exactly equal: ` : "Best: ",
     optimal.flatMap((hold, i) => [i ? " or " : "", ...held(hold)]),
+    optimal.length > 1 ? " (the strategy table of the run takes the first)" : "",
     ". Expected win ", make("strong", {}, decimal(best, denominator)), " credits per credit bet."));
   const second = holds.find((hold) => !hold.optimal);
   if (second) lines.push(make("p", { class: "note" }, "The next best, ", ...held(second), ", costs ",
