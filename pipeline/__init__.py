@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pipeline.derived import derive_chart
     from pipeline.designs import design
     from pipeline.meter import meter_curve
+    from pipeline.notebook import held
     from pipeline.sweep_table import sweep_frame
     from pipeline.sweeps import sweep
 
@@ -20,6 +21,7 @@ __all__ = [
     "certify",
     "derive_chart",
     "design",
+    "held",
     "holds",
     "load_game",
     "look_up",
@@ -34,6 +36,7 @@ _HOMES = {
     "meter_curve": "pipeline.meter",
     "derive_chart": "pipeline.derived",
     "design": "pipeline.designs",
+    "held": "pipeline.notebook",
     "sweep": "pipeline.sweeps",
     "sweep_frame": "pipeline.sweep_table",
 }

@@ -20,8 +20,21 @@ from pipeline.manifest import FORMAT, identity, software
 from pipeline.plan import Plan, describe_paytable, describe_rules
 from pipeline.strategy import NOTHING, Column, arrow_array, arrow_schema
 
-Certificate = dict[str, Any]
-"""the content of certificate.json"""
+
+class Certificate(dict[str, Any]):
+    """The content of certificate.json; a notebook shows it as a table.
+
+    >>> Certificate(game="Jacks or Better", label="9/6", payback_decimal="0.995439043695")
+    <certificate of Jacks or Better, 9/6: payback 0.995439043695>
+    """
+
+    def __repr__(self) -> str:
+        return f"<certificate of {self.get('game')}, {self.get('label')}: payback {self.get('payback_decimal')}>"
+
+    def _repr_html_(self) -> str:
+        from pipeline.notebook import certificate_html
+
+        return certificate_html(self)
 
 
 def certificate(
@@ -47,7 +60,7 @@ def certificate(
     bonuses = [bonus.name for bonus in entry.rules.bonuses]
     draws = draw_counts(entry.rules.deck, ordered)
     row_names = [(bonuses if win.on == "bonus" else names)[win.outcome] for win in summary.wins]
-    return {
+    content = {
         "format": FORMAT,
         "game": entry.name,
         "paytable": paytable.name,
@@ -74,6 +87,7 @@ def certificate(
         "warnings": list(warnings),
         "wins": [_win(name, win, summary.deals) for name, win in zip(row_names, summary.wins, strict=True)],
     }
+    return Certificate(content)
 
 
 def _deck(deck: Deck) -> dict[str, Any]:
@@ -218,7 +232,7 @@ WIN_COLUMNS = (
 )
 
 
-def wins_table(content: Certificate) -> pa.Table:
+def wins_table(content: Mapping[str, Any]) -> pa.Table:
     """wins.parquet of a certificate: one row per outcome."""
     wins = content["wins"]
     values = [

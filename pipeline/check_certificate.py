@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluator.symmetry import ProofError
-from pipeline.certificate import Certificate, certificate, wins_table
+from pipeline.certificate import certificate, wins_table
 from pipeline.check_table import UNREADABLE, Part, read_table, total
 from pipeline.findings import Findings
 from pipeline.location import Location
@@ -18,7 +18,7 @@ FROM_SURVEY = ("warnings", "progressive", "sensitivity")
 
 
 def check_certificate(
-    manifest: Mapping[str, Any], plan: Plan, number: int, table: int, parts: Sequence[Part], found: Certificate,
+    manifest: Mapping[str, Any], plan: Plan, number: int, table: int, parts: Sequence[Part], found: dict[str, Any],
     findings: Findings,
 ) -> None:  # fmt: skip
     """The certificate against the one that the parts of its strategy table make, key by key."""
@@ -41,7 +41,7 @@ def check_certificate(
 
 
 def compare_certificates(
-    path: str, made: Certificate, found: Certificate, findings: Findings, leave: Sequence[str] = (),
+    path: str, made: dict[str, Any], found: dict[str, Any], findings: Findings, leave: Sequence[str] = (),
     kind: str = "certificate",
 ) -> None:  # fmt: skip
     """Findings for the keys in which two certificates differ; rows of wins one by one."""
@@ -60,7 +60,7 @@ def compare_certificates(
             findings.add(kind, path, key, mine, theirs)
 
 
-def check_wins(run: Location, path: str, content: Certificate, findings: Findings) -> str:
+def check_wins(run: Location, path: str, content: dict[str, Any], findings: Findings) -> str:
     """wins.parquet against its certificate; returns the content digest that it has."""
     found = read_table(run / path, path, findings)
     if found is None:

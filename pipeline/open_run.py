@@ -47,8 +47,7 @@ class Place:
 
     def certificate(self) -> Certificate:
         """Its certificate."""
-        content: Certificate = json.loads((self.run / self.folder / "certificate.json").read_text(encoding="utf-8"))
-        return content
+        return Certificate(json.loads((self.run / self.folder / "certificate.json").read_text(encoding="utf-8")))
 
     def strategy(self, *columns: str) -> pa.Table:
         """Its strategy table, or some columns of it."""

@@ -64,9 +64,9 @@ class Altered(RuntimeError):
     """A complete run does not have the digests that it was finished with."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
-    """A complete run directory."""
+    """A complete run directory; a notebook shows it as a table of its paytables."""
 
     path: Location
     """where it is"""
@@ -80,6 +80,15 @@ class Run:
     """how many part files were found missing, sound, or damaged"""
     seconds: float = 0.0
     """how long it took to compute"""
+
+    def __repr__(self) -> str:
+        number = len(self.certificates)
+        return f"<run {self.path}: {number} paytable{'s' * (number != 1)}, identity {self.identity[:12]}>"
+
+    def _repr_html_(self) -> str:
+        from pipeline.notebook import run_html
+
+        return run_html(str(self.path), self.certificates)
 
 
 def make_plan(
@@ -169,7 +178,8 @@ def open_complete(out: Location, plan: Plan) -> Run:
     findings = wrong_files(out, run_files(plan)) + [f"{path}: is no part of this run" for path in _strays(out, plan)]
     if findings:
         raise Altered(f"{out} was complete and has changed since:\n    " + "\n    ".join(findings))
-    contents = tuple(json.loads((out / folder / "certificate.json").read_text(encoding="utf-8")) for folder in folders)
+    texts = ((out / folder / "certificate.json").read_text(encoding="utf-8") for folder in folders)
+    contents = tuple(Certificate(json.loads(text)) for text in texts)
     return Run(out, plan.identity, contents, False, {"sound": count_parts(plan)})
 
 
