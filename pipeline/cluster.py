@@ -67,6 +67,12 @@ class Cluster:
         """Threads of all workers, those to come included."""
         return max(self._to_come, sum(int(threads) for threads in self._client.nthreads().values()))
 
+    @property
+    def memory(self) -> int | None:
+        """Bytes for each thread of the worker that has least; None where no worker has a limit."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        return min((int(w["memory_limit"]) // int(w["nthreads"]) for w in workers if w["memory_limit"]), default=None)
+
     def check_software(self) -> None:
         """Compare what is installed here, on the scheduler and on all workers; raises `OtherSoftware`."""
         others = {"the scheduler": self._on_scheduler(installed), **self._client.run(installed, on_error="return")}

@@ -72,6 +72,10 @@ class Executor(Protocol):
     def name(self) -> str:
         """What people call it."""
 
+    @property
+    def memory(self) -> int | None:
+        """Bytes that each call can take on any worker; None where there is no limit, or none is known yet."""
+
     def map(
         self,
         function: Callable[[Argument], Result],
@@ -91,6 +95,7 @@ class Serial:
 
     workers = 1
     name = "this process"
+    memory = None
 
     def map(
         self,

@@ -18,6 +18,7 @@ from evaluator.rules import compile_rules
 from evaluator.solve import plan_rows
 from pipeline.certificate import Certificate
 from pipeline.config import Game, formula_faults
+from pipeline.estimate import estimate
 from pipeline.events import Report, Stages, event, ignore, tell
 from pipeline.execute import Executor, Failure, call_all
 from pipeline.faults import ConfigError, Fault, slug
@@ -164,12 +165,23 @@ def certify(
     stages = Stages()
     with executor() as workers:
         stages.end("connect")
+        _check_memory(plan, workers)
         surveys = _survey(games, plan, workers, report)
         stages.end("survey")
         with claim(out) as claimed:
             if state(out, plan) == "complete":  # by another process, since the first look
                 return open_complete(out, plan)
             return _carry_out(out, plan, workers, surveys, claimed, stages, report)
+
+
+def _check_memory(plan: Plan, workers: Executor) -> None:
+    """Raise `Refused` where a worker would be killed for the memory that a task takes."""
+    most, needed = workers.memory, estimate(plan).memory
+    if most is not None and needed > most:
+        raise Refused(
+            f"a task needs about {needed >> 20:,} MiB, and a worker of {workers.name} has {most >> 20:,} MiB for each "
+            "thread; take workers with more memory or fewer threads, or fewer --rows-per-part"
+        )
 
 
 def open_complete(out: Location, plan: Plan) -> Run:

@@ -123,6 +123,7 @@ class FirstTasks:
 
     workers = 12
     name = "a test"
+    memory = None
 
     def __init__(self, number):
         self.number = number
@@ -391,6 +392,23 @@ def test_a_lock_of_another_host_is_respected(game, half):
     with pytest.raises(InUse, match="process 1 on elsewhere"):
         certify([game], half, rows_per_part=ROWS, resume=True)
     assert (half / ".lock").exists()
+
+
+class SmallWorkers(FirstTasks):
+    """Workers with hardly any memory."""
+
+    memory = 100 * 2**20
+
+    def map(self, function, arguments, keys, report=None):
+        raise AssertionError("submitted")
+
+
+def test_workers_with_too_little_memory_are_refused_before_anything_is_done(game, tmp_path):
+    with pytest.raises(
+        Refused, match=r"a task needs about \d+ MiB, and a worker of a test has 100 MiB for each thread"
+    ):
+        certify([game], tmp_path / "run", rows_per_part=ROWS, executor=lambda: nullcontext(SmallWorkers(0)))
+    assert not (tmp_path / "run").exists()
 
 
 # --- options ----------------------------------------------------------------------------------------------------------

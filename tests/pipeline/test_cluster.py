@@ -69,3 +69,12 @@ def test_a_scheduler_without_workers(game_file, tmp_path):
     assert done.returncode == 75, done.stderr
     assert f"the Dask scheduler at {dask.address} has no workers" in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_a_worker_with_too_little_memory_is_refused(game_file, tmp_path):
+    with dask_processes(tmp_path / "dask", 0) as dask:
+        dask.worker("--memory-limit", "170MiB")
+        done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", dask.address))
+    assert done.returncode == 2, done.stderr
+    assert "has 170 MiB for each thread" in done.stderr
+    assert not (tmp_path / "run").exists()

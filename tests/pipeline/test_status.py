@@ -51,6 +51,7 @@ class SomeFail:
 
     workers = 12
     name = "a test"
+    memory = None
 
     def map(self, function, arguments, keys, report=None):
         certifying = keys[0].startswith("certify")
