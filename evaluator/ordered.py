@@ -21,7 +21,7 @@ of the 120 arrangements. Holding the ten and the king of a hand, N is 1 and G is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations, permutations, product
 from math import comb, factorial
@@ -58,6 +58,10 @@ MOST_TERMS = 50_000_000
 """entries of the tables of N; more patterns are refused"""
 
 
+MOST_KINDS = 2048
+"""kinds of hands whose corrections are kept, 12 KB for each change"""
+
+
 class TooManyPatterns(ValueError):
     """Wins that depend on order in too many different ways."""
 
@@ -72,6 +76,10 @@ class Ordered:
     """for k = 0..5, (C(kinds, k), patterns, C(5, k)): hands of a pattern that contain k cards as their cards j"""
     keeping: tuple[NDArray[np.int64], ...]
     """for k = 0..5, (patterns * C(5, k), placements * changes): G"""
+    kinds: dict[bytes, tuple[NDArray[np.int64], NDArray[np.intp]]] = field(
+        init=False, default_factory=dict, compare=False
+    )
+    """corrections and classes of the kinds of hands met so far, at most `MOST_KINDS`: most hands are of a few kinds"""
 
     @property
     def patterns(self) -> int:
@@ -211,6 +219,8 @@ class Corrections:
     """(n,): which of the kinds each hand is"""
     tables: NDArray[np.int64]
     """(kinds, 1546, changes): final hands that make each change, for each mask of cards and each placement of them"""
+    leader: NDArray[np.intp]
+    """(kinds, 120): for each arrangement, the least one with equal corrections under every hold"""
 
 
 def corrections(ordered: Ordered, deck: Deck, hands: NDArray[Any]) -> Corrections:
@@ -224,9 +234,28 @@ def corrections(ordered: Ordered, deck: Deck, hands: NDArray[Any]) -> Correction
         axis=1,
     )
     different, kind = _distinct_rows(found)
-    kinds = len(different)
+    keys = [row.tobytes() for row in different]
+    made = {key: known for key in keys if (known := ordered.kinds.get(key))}
+    if new := [number for number, key in enumerate(keys) if key not in made]:
+        tables = _corrections_of(ordered, different[new])
+        made |= zip((keys[number] for number in new), zip(tables, _leaders(tables), strict=True), strict=True)
+    if len(ordered.kinds) + len(new) > MOST_KINDS:
+        ordered.kinds.clear()
+    ordered.kinds.update(made)
+    every = [made[key] for key in keys]
+    shape = (len(keys), _START[-1], len(ordered.changes))
+    return Corrections(
+        kind,
+        np.array([table for table, _ in every], np.int64).reshape(shape),
+        np.array([leader for _, leader in every], np.intp).reshape(len(keys), 120),
+    )
+
+
+def _corrections_of(ordered: Ordered, found: NDArray[np.int32]) -> NDArray[np.int64]:
+    """(kinds, 1546, changes), from how many hands of each pattern contain which cards of a hand, mask by mask."""
+    kinds = len(found)
     widths = [ordered.patterns * len(_SUBSETS[len(members)]) for members in _MEMBERS]
-    parts = np.split(different.astype(np.int64), np.cumsum(widths)[:-1], axis=1)
+    parts = np.split(found.astype(np.int64), np.cumsum(widths)[:-1], axis=1)
     meeting = [part.reshape(kinds, ordered.patterns, -1) for part in parts]
     for card in range(5):
         for mask in range(32):
@@ -237,7 +266,7 @@ def corrections(ordered: Ordered, deck: Deck, hands: NDArray[Any]) -> Correction
         (met.reshape(kinds, -1) @ ordered.keeping[len(members)]).reshape(kinds, -1, len(ordered.changes))
         for met, members in zip(meeting, _MEMBERS, strict=True)
     ]
-    return Corrections(kind, np.concatenate(tables, axis=1))
+    return np.concatenate(tables, axis=1)
 
 
 @dataclass(frozen=True)
@@ -267,9 +296,8 @@ def _odd_numbers(count: int) -> NDArray[np.uint64]:
     return np.array(numbers, np.uint64)
 
 
-def arrange(corrected: Corrections) -> Arrangements:
-    """Group the arrangements of hands into classes with equal corrections under every hold."""
-    tables = corrected.tables
+def _leaders(tables: NDArray[np.int64]) -> NDArray[np.intp]:
+    """(kinds, 120): for each arrangement, the least one with equal corrections under every hold."""
     kinds, _, changes = tables.shape
     # A sum of products is a first guess; what it takes for equal is compared in full below.
     mix = _odd_numbers(32 * changes).reshape(32, changes)
@@ -290,11 +318,12 @@ def arrange(corrected: Corrections) -> Arrangements:
         at = _AT[mask]
         if (tables[:, at] != tables[every, at[representative]]).any():
             raise ArithmeticError("two arrangements with different corrections have the same signature")
-    return _for_hands(corrected.kind, representative)
+    return representative
 
 
-def _for_hands(kind: NDArray[np.intp], representative: NDArray[np.intp]) -> Arrangements:
-    """The classes of hands of some kinds; representative: (kinds, 120) the least arrangement of each one's class."""
+def arrange(corrected: Corrections) -> Arrangements:
+    """Group the arrangements of hands into classes with equal corrections under every hold."""
+    kind, representative = corrected.kind, corrected.leader
     of, first = np.nonzero(representative == np.arange(120))
     classes = np.bincount(of, minlength=len(representative))
     start = np.cumsum(classes) - classes
@@ -338,14 +367,15 @@ def place_counts(ordered: Ordered, placed: Placed, base: NDArray[Any], most: int
     kind = np.int32 if most < 2**31 else np.int64
     outcomes = base.shape[2]
     unplaced = np.multiply(base, _ORDERS[:, None, None], dtype=kind, casting="same_kind").reshape(-1, outcomes)
-    moves = np.zeros((len(ordered.changes), outcomes), kind)
-    for change, (before, after) in enumerate(ordered.changes):
-        moves[change, [before, after]] = -1, 1
-    moved = (placed.tables.astype(kind) @ moves).reshape(-1, outcomes)
+    tables = placed.tables.astype(kind).reshape(-1, len(ordered.changes))
     result = np.empty((*placed.hold.shape, outcomes), kind)
     for screen in range(32):
         np.take(unplaced, placed.hold[screen], axis=0, out=result[screen], mode="clip")
-        result[screen] += np.take(moved, placed.entry[screen], axis=0, mode="clip")
+        moved = tables[placed.entry[screen]]
+        for change, (before, after) in enumerate(ordered.changes):
+            some = np.flatnonzero(moved[:, change])
+            result[screen, some, before] -= moved[some, change]
+            result[screen, some, after] += moved[some, change]
     return result
 
 

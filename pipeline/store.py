@@ -6,7 +6,7 @@ import errno
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from itertools import tee
 from typing import Any, NamedTuple
 
@@ -160,9 +160,8 @@ def _check(table: pa.Table, said: Mapping[str, Any]) -> str:
 
 def _outcome_values(outcome: Outcome) -> dict[str, Any]:
     """An outcome as text, for its integers are too big for many readers of JSON."""
-    return {
-        key: list(map(str, value)) if isinstance(value, tuple) else str(value) for key, value in asdict(outcome).items()
-    }
+    values = ((one.name, getattr(outcome, one.name)) for one in fields(Outcome))
+    return {name: list(map(str, value)) if isinstance(value, tuple) else str(value) for name, value in values}
 
 
 def read_outcome(said: Mapping[str, Any]) -> Outcome:

@@ -348,10 +348,9 @@ def test_equal_signatures_of_different_corrections_are_noticed(monkeypatch):
     from evaluator import ordered
 
     solution = solve(Rules(DECKS[0], (), (Win("win", "same(C1F){2}"),)))
-    corrected = corrections(solution.tables.ordered, DECKS[0], solution.tables.classes.hands[5])
     monkeypatch.setattr(ordered, "_odd_numbers", lambda count: np.zeros(count, np.uint64))
     with pytest.raises(ArithmeticError, match="different corrections have the same signature"):
-        ordered.arrange(corrected)
+        corrections(solution.tables.ordered, DECKS[0], solution.tables.classes.hands[5])
 
 
 def test_counts_that_do_not_add_up_are_noticed():
