@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,6 +26,7 @@ from evaluator.holdem.strategies import Round, pure_strategies
 from evaluator.holdem.strength import strength
 from evaluator.holds import hold_block
 from evaluator.payback import certify_rows
+from evaluator.rules import Paytable, Rules, Win
 from evaluator.solve import solve
 from evaluator.symmetry import canonical_classes
 from pipeline.api import one_paytable
@@ -115,6 +117,33 @@ def kernel(report: Report) -> None:
             hold_block(tables, start, start + ROWS)
 
     report.seconds(f"  all counts of all holds, {rows:,} hands", best(counts), 0.2)
+
+
+def _per_hand(rules: Rules, paytable: Paytable) -> float:
+    """CPU seconds for each canonical hand, from rules to certified rows."""
+    hands = []
+
+    def certify_all() -> None:
+        canonical_classes.cache_clear()
+        tables = solve(rules).tables
+        hands.append(len(tables.classes.weights))
+        for start in range(0, hands[0], ROWS):
+            certify_rows(tables, hold_block(tables, start, start + ROWS), paytable)
+
+    return best(certify_all, 3) / hands[0]
+
+
+def decks_and_order(report: Report) -> None:
+    """Two decks against one, and wins that depend on the order of the cards."""
+    game = pipeline.load_game(CONFIGS / "jacks-or-better.toml")
+    one, two = (
+        _per_hand(replace(game.rules, deck=Deck(decks=decks)), one_paytable(game, "9/6")) * 1e6 for decks in (1, 2)
+    )
+    print(f"two decks: {two:.2f} µs for each canonical hand, {two / one:.2f} times one deck's, at most 3")
+    path = str(CONFIGS / "sequential-royal-jacks-or-better.toml")
+    report.seconds("Sequential Royal, Jacks or Better: all of it", certify(path, "--serial", times=1)[0], 15)
+    ace = Rules(Deck(), (), (Win("ace first", "same(C1F){A}"),))
+    report.seconds("tables where 886,656 hands depend on order", best(lambda: solve(ace), 2), 5)
 
 
 def commands(report: Report) -> None:
@@ -209,11 +238,17 @@ def sweeps(report: Report) -> None:
 
 
 def everything(report: Report) -> None:
-    """All game files, by wall clock."""
+    """All game files, by wall clock, with one worker and with two."""
     paths = list(map(str, sorted(CONFIGS.glob("*.toml"))))
+    tables = sum(len(pipeline.load_game(path).paytables) for path in paths)
+    wall = {}
     for workers in (1, 2):
+        cpu, wall[workers], _ = certify(*paths, "--workers", str(workers), times=1)
         what = f"wall: all {len(paths)} games, {workers} worker{'s' * (workers > 1)}"
-        report.seconds(what, certify(*paths, "--workers", str(workers), times=1)[1])
+        report.seconds(what, wall[workers], {1: None, 2: 90.0}[workers])
+        report.seconds(f"  each of {tables} paytables", wall[workers] / tables)
+        report.seconds("  processor time", cpu)
+    print(f"  2 workers are {wall[1] / wall[2]:.2f} times as fast as 1, at least 1.5")
 
 
 def holdem(report: Report) -> None:
@@ -232,6 +267,7 @@ def main() -> None:
     options = parser.parse_args()
     report = Report(copy_seconds())
     kernel(report)
+    decks_and_order(report)
     commands(report)
     sweeps(report)
     holdem(report)
