@@ -208,7 +208,8 @@ def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address="127.0.0.1:0" if dashboard else None,
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": dashboard},
             silence_logs=logging.CRITICAL,
             preload=[LEAVE_INTERRUPTS],
         ) as cluster,
@@ -229,6 +230,9 @@ def remote_cluster(connection: Connection) -> Iterator[Cluster]:
         client = Client(address, timeout=timeout, security=_security(connection.tls))
     except (OSError, TimeoutError, ValueError) as problem:
         raise Unreachable(f"no Dask scheduler answers at {where}: {problem}") from None
+    except TypeError:  # what Dask says of an encrypted address for which it has no files
+        message = "needs certificates: give --tls-ca, --tls-cert and --tls-key, or set them in Dask's configuration"
+        raise ConfigError([Fault("", str(where), message)]) from None
     with client:
         _wait_for_workers(client, connection.wait_workers, timeout, f"the Dask scheduler at {where}")
         what = f"the Dask scheduler at {where}"

@@ -37,6 +37,10 @@ class RunLocation(click.ParamType[Any]):
 RUN = RunLocation()
 
 
+PEM = click.Path(exists=True, dir_okay=False)
+"""a file of keys or certificates"""
+
+
 def executor_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where tasks run; the command gets them as one argument, `connection`."""
 
@@ -71,9 +75,9 @@ def executor_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 help="Seconds without a scheduler or workers until exit 75.",
             ),
             click.option("--dashboard", is_flag=True, help="Local workers: serve Dask's dashboard on loopback."),
-            click.option("--tls-ca", type=click.Path(), metavar="PEM", help="Certificate authority of the cluster."),
-            click.option("--tls-cert", type=click.Path(), metavar="PEM", help="Certificate of this client."),
-            click.option("--tls-key", type=click.Path(), metavar="PEM", help="Its private key."),
+            click.option("--tls-ca", type=PEM, metavar="PEM", help="Certificate authority of the cluster."),
+            click.option("--tls-cert", type=PEM, metavar="PEM", help="Certificate of this client."),
+            click.option("--tls-key", type=PEM, metavar="PEM", help="Its private key."),
         )
     ):
         gathered = option(gathered)

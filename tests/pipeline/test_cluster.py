@@ -1,9 +1,16 @@
 """Connecting to clusters: local workers, schedulers that run already, and what is said where there are none."""
 
 import json
+from datetime import UTC, datetime, timedelta
 
+import psutil
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
+from pipeline.cluster import local_cluster
 from tests.pipeline.clusters import dask_processes
 from tests.pipeline.games import arguments, autohold, contents, log
 
@@ -77,4 +84,133 @@ def test_a_worker_with_too_little_memory_is_refused(game_file, tmp_path):
         done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", dask.address))
     assert done.returncode == 2, done.stderr
     assert "has 170 MiB for each thread" in done.stderr
+
+
+def test_what_it_connected_to_is_said(game_file, tmp_path, cluster):
+    done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", cluster.address))
+    assert done.stderr.splitlines()[0] == f"autohold: the Dask scheduler at {cluster.address}: 1 worker, 1 thread"
+    done = autohold(*arguments(game_file, tmp_path / "run2", "--workers", 2, "--dashboard"))
+    assert done.stderr.splitlines()[0].startswith("autohold: this machine: 2 workers, 2 threads; ")
+    assert "dashboard" in done.stderr.splitlines()[0]
+
+
+def test_more_workers_are_waited_for_than_there_are(game_file, tmp_path, cluster):
+    more = ("--scheduler", cluster.address, "--wait-workers", 3, "--wait-timeout", 0.5)
+    done = autohold(*arguments(game_file, tmp_path / "run", *more))
+    assert done.returncode == 75, done.stderr
+    said = f"the Dask scheduler at {cluster.address} has 1 worker after 0.5 s; --wait-workers 3 are wanted"
+    assert said in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_nobody_but_this_machine_reaches_local_workers():
+    me = psutil.Process()
+    others = me.children(recursive=True)
+    with local_cluster(1, dashboard=True):
+        served = [
+            port.laddr.ip
+            for process in {me, *me.children(recursive=True)} - {*others}
+            for port in process.net_connections("tcp")
+            if port.status == psutil.CONN_LISTEN
+        ]
+    assert len(served) >= 3  # scheduler, worker and its nanny
+    assert {*served} == {"127.0.0.1"}
+
+
+# --- TLS --------------------------------------------------------------------------------------------------------------
+
+
+def signed(name, key, issuer, issuer_key, authority=False):
+    now = datetime.now(UTC)
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+    )
+    return builder.sign(issuer_key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+
+@pytest.fixture(scope="module")
+def pem(tmp_path_factory):
+    """Option -> file: an authority, and a certificate with its key that all sides share."""
+    folder = tmp_path_factory.mktemp("pem")
+    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
+    authority, member = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("ca", "member"))
+    files = {
+        "ca": signed(authority, keys[0], authority, keys[0], authority=True),
+        "cert": signed(member, keys[1], authority, keys[0]),
+        "key": keys[1].private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        ),
+    }
+    for name, content in files.items():
+        (folder / f"{name}.pem").write_bytes(content)
+    return {name: folder / f"{name}.pem" for name in files}
+
+
+@pytest.fixture(scope="module")
+def encrypted(tmp_path_factory, pem):
+    """A scheduler with a worker that talk TLS only."""
+    options = ("--tls-ca-file", pem["ca"], "--tls-cert", pem["cert"], "--tls-key", pem["key"])
+    with dask_processes(tmp_path_factory.mktemp("tls"), 0, "--protocol", "tls", *options) as dask:
+        dask.worker(*options)
+        yield dask
+
+
+def test_tls_by_options(game_file, whole, tmp_path, encrypted, pem):
+    assert encrypted.address.startswith("tls://")
+    options = [word for name in pem for word in (f"--tls-{name}", pem[name])]
+    done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", encrypted.address, *options))
+    assert done.returncode == 0, done.stderr
+    assert contents(tmp_path / "run") == contents(whole)
+
+
+def test_tls_by_configuration(game_file, whole, tmp_path, encrypted, pem):
+    names = {"CA_FILE": "ca", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}
+    settings = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(pem[file]) for name, file in names.items()}
+    done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", encrypted.address), **settings)
+    assert done.returncode == 0, done.stderr
+    assert contents(tmp_path / "run") == contents(whole)
+
+
+def test_an_encrypted_scheduler_wants_certificates(game_file, tmp_path, encrypted):
+    done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", encrypted.address))
+    assert done.returncode == 2, done.stderr
+    assert f"{encrypted.address}: needs certificates: give --tls-ca, --tls-cert and --tls-key" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_encrypted_scheduler_does_not_talk_in_the_open(game_file, tmp_path, encrypted):
+    address = encrypted.address.replace("tls", "tcp")
+    done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", address, *SOON))
+    assert done.returncode == 75, done.stderr
+    assert f"no Dask scheduler answers at {address}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+CA, KEY = ("--tls-ca", __file__), ("--tls-key", __file__)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ((*CA,), "give all three or none"),
+        ((*CA, *KEY, "--scheduler", "tls://a:1"), "give all three or none"),
+        ((*CA, "--tls-cert", __file__, *KEY, "--serial"), "need --scheduler"),
+        (("--tls-ca", "nowhere.pem"), "'nowhere.pem' does not exist"),
+        (("--dashboard", "--serial"), "--dashboard is for local workers"),
+        (("--wait-timeout", 0), "--wait-timeout"),
+    ],
+    ids=lambda value: " ".join(map(str, value)).replace(__file__, "F") if isinstance(value, tuple) else "",
+)
+def test_options_that_do_not_fit(command, game_file, tmp_path, more, said):
+    done = command(*arguments(game_file, tmp_path / "run", *more))
+    assert done.returncode == 2
+    assert said in done.stderr
     assert not (tmp_path / "run").exists()
