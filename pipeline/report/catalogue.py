@@ -8,6 +8,8 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
+from markupsafe import Markup
+
 from pipeline.certificate import Certificate
 from pipeline.report import plots
 from pipeline.report.figures import Figure, row_name
@@ -68,9 +70,18 @@ def differences(first: Sheet, sheet: Sheet) -> str:
         return "the first of its game"
     base, own = pays(first.certificate), pays(sheet.certificate)
     names = [name for name in own if own[name] != base.get(name)]
-    told = [f"{name} {amount(own[name])}" for name in names[:MOST_TOLD]]
+    told = [f"{name} {_plain(own[name])}" for name in names[:MOST_TOLD]]
     more = len(names) - len(told)
     return ", ".join(told + [f"and {more} more"] * bool(more)) or "none"
+
+
+def _plain(pay: Fraction) -> str:
+    """A pay as text without markup.
+
+    >>> _plain(Fraction(25, 3)), _plain(Fraction(5, 2))
+    ('25/3', '2.5')
+    """
+    return str(Markup(amount(pay)).striptags())
 
 
 def family(sheets: Sequence[Sheet], explorers: bool) -> Family:
@@ -78,7 +89,7 @@ def family(sheets: Sequence[Sheet], explorers: bool) -> Family:
     tables = [pays(sheet.certificate) for sheet in sheets]
     names = dict.fromkeys(name for table in tables for name in table)
     differing = tuple(name for name in names if len({table.get(name) for table in tables}) > 1)
-    common = tuple(f"{name} {amount(tables[0][name])}" for name in names if name not in differing and tables[0][name])
+    common = tuple(f"{name} {_plain(tables[0][name])}" for name in names if name not in differing and tables[0][name])
     ranked = sorted(sheets, key=lambda sheet: -Fraction(sheet.certificate["payback"]))
     folder = sheets[0].place.folder.split("/")[0]
     explorer = f"{folder}/explorer.html" if explorers else ""

@@ -7,8 +7,11 @@ import sys
 import pytest
 
 from pipeline import certify, load_game
+from pipeline.api import choose_paytables
 from pipeline.cli import main
-from tests.pipeline.games import ROWS, SMALL
+from pipeline.report.build import build
+from tests.pipeline.games import ROOT, ROWS, SMALL
+from tests.pipeline.pages import ODD
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +39,24 @@ def other(game, tmp_path_factory):
     """The same game in the same parts with another tie rule: a run of another identity."""
     out = tmp_path_factory.mktemp("other") / "run"
     certify([game], out, rows_per_part=ROWS, tie_break="most-variance")
+    return out
+
+
+@pytest.fixture(scope="session")
+def reported_games(game, tmp_path_factory):
+    """Games that show all that a report can show: a bonus, a meter, coin levels, markup in names, a full deck."""
+    odd = tmp_path_factory.mktemp("odd") / "odd.toml"
+    odd.write_text(ODD, encoding="utf-8")
+    jacks = choose_paytables(load_game(ROOT / "configs" / "jacks-or-better.toml"), ["9/6", "8/5"])
+    return [game, load_game(odd), load_game(ROOT / "tests" / "pipeline" / "progressive.toml"), jacks]
+
+
+@pytest.fixture(scope="session")
+def reported(reported_games, tmp_path_factory):
+    """A run with its report; not to be changed."""
+    out = tmp_path_factory.mktemp("reported") / "run"
+    certify(reported_games, out)
+    build(out)
     return out
 
 

@@ -16,29 +16,18 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
-from pipeline import certify, load_game
-from pipeline.api import choose_paytables
 from pipeline.report import build, plots
 from tests.browser import browser
-from tests.pipeline.games import ROOT, SMALL
-from tests.pipeline.pages import ODD, parsed, text_of
+from tests.pipeline.pages import parsed, text_of
 
 LOADED = {"src", "srcset", "poster", "data", "action", "formaction", "background", "manifest", "ping"}
 """attributes by which a page asks for something; links of people are `href`"""
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory):
+def report(reported):
     """The folder of a report: an odd game, a progressive, two families."""
-    folder = tmp_path_factory.mktemp("pages")
-    (folder / "small.toml").write_text(SMALL, encoding="utf-8")
-    (folder / "odd.toml").write_text(ODD, encoding="utf-8")
-    paths = (folder / "small.toml", folder / "odd.toml", ROOT / "tests" / "pipeline" / "progressive.toml")
-    games = [load_game(path) for path in paths]
-    jacks = choose_paytables(load_game(ROOT / "configs" / "jacks-or-better.toml"), ["9/6"])
-    certify([*games, jacks], folder / "run")
-    build.build(folder / "run")
-    return folder / "run" / "report"
+    return reported / "report"
 
 
 @pytest.fixture(scope="session")
