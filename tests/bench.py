@@ -31,7 +31,10 @@ from evaluator.solve import solve
 from evaluator.symmetry import canonical_classes
 from pipeline.api import one_paytable
 from pipeline.cluster import Cluster, local_cluster
+from pipeline.open_run import open_run
+from pipeline.report import explorer
 from pipeline.verify import verify
+from tests.browser import browser
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 AUTOHOLD = str(Path(sys.executable).with_name("autohold"))
@@ -237,6 +240,41 @@ def sweeps(report: Report) -> None:
         )
 
 
+def explorers(report: Report) -> None:
+    """Making a page of the explorer, and the CPU time of its thread in a browser."""
+    with TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        pipeline.certify([CONFIGS / "jacks-or-better.toml"], run, paytables=["9/6"])
+        places = open_run(run)[2]
+        report.seconds("explorer: a page of one paytable", best(lambda: explorer.page(places), 3))
+        (run / "explorer.html").write_text(explorer.page(places), encoding="utf-8")
+        report.megabytes("  size", (run / "explorer.html").stat().st_size / 1e6, explorer.MOST_BYTES / 1e6)
+        with browser(Path(folder) / "profile") as driver:
+            driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+
+            def spent() -> float:
+                metrics = driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+                return next(float(metric["value"]) for metric in metrics if metric["name"] == "TaskDuration")
+
+            before = spent()
+            driver.get((run / "explorer.html").as_uri())
+            driver.execute_async_script("ready.then(arguments[0])")
+            ready = spent()
+            driver.execute_script(ANSWERS)
+            report.seconds("  from opening to ready", ready - before, 1.0)
+            report.seconds("  the answer to a hand, laid out, mean of 200", (spent() - ready) / 200, 0.05)
+
+
+ANSWERS = """
+    for (let i = 0; i < 200; i++) {
+      const cards = game.names.map((_, card) => [Math.random(), card]).sort().slice(0, 5).map(([, card]) => card);
+      history.replaceState(null, "", address(game.paytables[0], cards));
+      show();
+      document.body.offsetHeight;
+    }
+"""
+
+
 def everything(report: Report) -> None:
     """All game files, by wall clock, with one worker and with two."""
     paths = list(map(str, sorted(CONFIGS.glob("*.toml"))))
@@ -273,6 +311,7 @@ def main() -> None:
     holdem(report)
     verification(report)
     worker_memory(report)
+    explorers(report)
     if options.all:
         everything(report)
 

@@ -338,7 +338,12 @@ def test_a_typed_hand_is_answered(seen):
 
 
 def test_wrong_hands_are_told(seen):
-    for text, said in (("AsZz", "“Zz” is not a card"), ("As As", "named 2 times"), ("2c3c4c5c6c7c", "five cards")):
+    for text, said in (
+        ("AsZz", "“Zz” is not a card"),
+        ("constructor", "not a card"),
+        ("As As", "named 2 times"),
+        ("2c3c4c5c6c7c", "five cards"),
+    ):
         seen.one("#hand").clear()
         seen.one("#hand").send_keys(text, Keys.ENTER)
         assert said in seen.one("#fault").text

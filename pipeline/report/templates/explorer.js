@@ -5,7 +5,8 @@ const game = JSON.parse(byId("game").textContent, (key, value) =>
   ["units", "dealUnits", "bonusUnits", "multipliers"].includes(key) && value ? value.map(BigInt)
     : ["factor", "scale", "coins"].includes(key) ? BigInt(value) : value);
 const SUITS = { c: "♣", d: "♦", h: "♥", s: "♠" };
-const longest = Math.max(...Object.keys(game.spellings).map((word) => word.length));
+const spellings = new Map(Object.entries(game.spellings));
+const longest = Math.max(...[...spellings.keys()].map((word) => word.length));
 const title = document.title;
 let tables, answer, selected, gap = null;  // gap: where the next card goes, after one was taken out of the hand
 
@@ -63,12 +64,12 @@ const credits = (units, table) => {
 function parse(text) {
   const cards = [];
   for (let at = 0; at < text.length;) {
-    let length = /[\s,]/.test(text[at]) ? 0 : longest;
-    if (!length) { at++; continue; }
-    while (length && !(text.slice(at, at + length).toLowerCase() in game.spellings)) length--;
-    const rest = text.slice(at).split(/\s/)[0];
-    if (!length) throw new Error(`“${rest}” is not a card of this deck. Write cards like ${names(game.example.slice(0, 2))}.`);
-    cards.push(game.spellings[text.slice(at, at + length).toLowerCase()]);
+    if (/[\s,]/.test(text[at])) { at++; continue; }
+    let length = longest;
+    while (length && !spellings.has(text.slice(at, at + length).toLowerCase())) length--;
+    if (!length) throw new Error(`“${text.slice(at).split(/\s/)[0]}” is not a card of this deck. Write cards like `
+      + `${names(game.example.slice(0, 2))}.`);
+    cards.push(spellings.get(text.slice(at, at + length).toLowerCase()));
     at += length;
   }
   for (const card of cards) {
@@ -224,8 +225,8 @@ function showHolds(cards, table) {
   const { holds, best, denominator } = answer, tied = holds.filter(({ optimal }) => optimal).length > 1;
   byId("holds").replaceChildren(...holds.flatMap((hold, number) => {
     const held = members(hold.mask), open = hold.mask === selected, first = selected === null && !number;
-    const button = make("button", { type: "button", class: "chips hold", "aria-expanded": String(open),
-      "aria-label": `Hold ${held.length ? names(held.map((i) => cards[i])) : "nothing"}`, tabIndex: open || first ? 0 : -1 },
+    const button = make("button", { type: "button", class: "chips hold", tabIndex: open || first ? 0 : -1,
+      "aria-expanded": String(open), "aria-label": `Hold ${names(held.map((i) => cards[i])) || "nothing"}` },
     cards.map((card, i) => (held.includes(i) ? chip(card) : make("span", { class: "out" }, "·"))));
     const row = make("tr", { class: hold.optimal ? "optimal" : "", onclick: () => select(hold.mask) },
       make("th", { scope: "row" }, button),
@@ -261,14 +262,15 @@ function draws(hold, table) {
       figures(credits(hold.units[c], table), grouped(n), `${decimal(100n * n, BigInt(hold.draws), 4)} %`,
         decimal(n * hold.units[c], below)));
   });
-  const heads = [["ends in", ""], ["pays", `for ${table.coins}`], ["draws", game.ordered ? "in order" : ""],
-    ["chance", ""], ["adds", "per credit"]];
+  const heads = [["", "ends in", ""], ["number", "pays", `for ${table.coins}`],
+    ["number", "draws", game.ordered ? "in order" : ""], ["number wide", "chance", ""],
+    ["number", "adds", "per credit"]];
   return [make("table", { class: "draws" },
-    make("thead", {}, make("tr", {}, heads.map(([head, unit], i) => make("th", { scope: "col",
-      class: ["", "number", "number", "number wide", "number"][i] }, head, unit && make("span", { class: "unit" }, unit))))),
+    make("thead", {}, make("tr", {}, heads.map(([kind, head, unit]) =>
+      make("th", { scope: "col", class: kind }, head, unit && make("span", { class: "unit" }, unit))))),
     make("tbody", {}, rows),
-    make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "all draws"), figures("", grouped(hold.draws), "100 %",
-      decimal(hold.value, denominator))))),
+    make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "all draws"),
+      figures("", grouped(hold.draws), "100 %", decimal(hold.value, denominator))))),
   make("p", { class: "note" }, `Exactly ${exact(hold, table)} = ${grouped(hold.value)} / ${grouped(denominator)}, the `
     + `denominator of all 32 holds. ${hold.optimal ? "No hold is better." : `It costs ${fraction(best - hold.value,
       denominator)} = ${cost(best - hold.value, denominator)} credits per credit bet.`}`)];
@@ -317,7 +319,8 @@ async function start() {
   const others = game.names.map((_, card) => card).filter((card) => game.suit[card] === game.suits);
   byId("deck").style.setProperty("--columns", game.faces);
   byId("deck").append(...[...ordinary, ...others].map((card, i) => {
-    const button = cardButton(card, { onclick: () => pick(card), tabIndex: i ? -1 : 0, "aria-label": game.names[card] });
+    const button = cardButton(card,
+      { onclick: () => pick(card), tabIndex: i ? -1 : 0, "aria-label": game.names[card] });
     button.dataset.card = card;
     if (game.copies[card] > 1) button.append(make("small", {}));
     return button;
@@ -342,8 +345,9 @@ async function ask(text, label) {
   await ready;
   const cards = parse(text), table = game.paytables.find((other) => other.label === label);
   const { holds, denominator, outcome } = solveHand(tables, cards, table);
-  return { win: game.wins[outcome], denominator: String(denominator), holds: holds.map((hold) => ({ mask: hold.mask,
-    value: String(hold.value), draws: hold.draws, optimal: hold.optimal, chosen: hold.chosen, counts: [...hold.counts] })) };
+  return { win: game.wins[outcome], denominator: String(denominator),
+    holds: holds.map(({ mask, value, draws, optimal, chosen, counts }) =>
+      ({ mask, value: String(value), draws, optimal, chosen, counts: [...counts] })) };
 }
 
 const ready = start().catch((problem) => {

@@ -128,7 +128,7 @@ function drawCounts(tables, hand, meetings) {
   return counts;
 }
 
-/** How many order-dependent final hands of each pattern meet the hand in each mask, by which of their cards these are. */
+/** How many order-dependent final hands of each pattern meet the hand in each mask, by which of their cards. */
 function finalHands(tables, hand) {
   const place = new Int8Array(tables.game.kinds).fill(-1), met = new Map(), final = tables.finalHands;
   hand.forEach((card, i) => { place[card] = i; });
