@@ -57,10 +57,11 @@ def read_table(path: Location, place: str, findings: Findings) -> pa.Table | Non
     """A Parquet file, whole; None with a finding where it cannot be read."""
     try:
         content = path.read_bytes()
-        table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
-        table.validate(full=True)
     except FileNotFoundError:
         return None  # found with the files
+    try:
+        table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
+        table.validate(full=True)
     except UNREADABLE as problem:
         reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         kind = "unreadable" if content[-4:] == b"PAR1" else "truncated"
@@ -168,10 +169,12 @@ def check_receipts(run: Location, identity: str, plan: Plan, number: int, table:
 def _footer(path: Location) -> pq.FileMetaData | str:
     """What the footer of a Parquet file says, or why it cannot be read; nothing where there is no file."""
     try:
-        with pq.ParquetFile(pa.BufferReader(path.read_bytes())) as file:
-            return file.metadata
+        content = path.read_bytes()
     except FileNotFoundError:
         return ""
+    try:
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
+            return file.metadata
     except UNREADABLE as problem:
         return str(problem).splitlines()[0] if str(problem) else type(problem).__name__
 

@@ -74,6 +74,7 @@ def _run(output: Output) -> int:
 
 
 _RESUME = "what is done is on disk; repeat the command with --resume to go on"
+_MENDED = "when that is mended, repeat the command with --resume; nothing that is half-written is taken up"
 
 
 def _can_resume() -> bool:
@@ -104,7 +105,8 @@ def _explain(problem: Exception) -> tuple[int, str]:
     if isinstance(problem, (InUse, ConnectionError)):
         return LATER, str(problem)
     if isinstance(problem, OSError):
-        return IO, f"{problem.strerror or problem}: {problem.filename or ''}".rstrip(": ")
+        text = f"{problem.strerror or problem}: {problem.filename or ''}".rstrip(": ")
+        return IO, f"{text}\n{_MENDED}" if _can_resume() else text
     return INTERNAL, "".join(traceback.format_exception(problem)) + "This is an error in autohold itself."
 
 

@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -214,35 +214,35 @@ def write_whole(path: Location, content: bytes | Iterable[bytes]) -> None:
         return
     from secrets import token_hex
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{TEMPORARY}{token_hex(8)}-{path.name}")  # hosts may share a folder
-    try:
-        with temporary.open("xb") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    with _named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("xb") as file:
+                file.writelines(pieces)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def write_new(path: Location, content: bytes) -> None:
-    """Write a file that was not there before; raises `FileExistsError` where it is.
+    """Write a small file that was not there before; raises `FileExistsError` where it is.
 
     In a folder it may be there without content if the process dies. An object store that does not know exclusive
     creation (If-None-Match) writes over what was there.
     """
     if isinstance(path, Path):
-        with path.open("xb") as file:
+        with _named(path), path.open("xb", buffering=0) as file:
             try:
-                file.write(content)
-                file.flush()
+                _all_of(file.write(content), content)
             except BaseException:
                 path.unlink()
                 raise
@@ -257,8 +257,8 @@ def write_new(path: Location, content: bytes) -> None:
         raise FileExistsError(errno.EEXIST, "is there already", str(path)) from None
 
 
-def append(path: Location, content: bytes) -> None:
-    """Add to the end of a file, all or nothing; only one process does. An object is written anew."""
+def append_lines(path: Location, content: bytes) -> None:
+    """Add whole lines to the end of a text, all or nothing; only one process does. An object is written anew."""
     if isinstance(path, Remote):
         try:
             before = path.read_bytes()
@@ -266,14 +266,31 @@ def append(path: Location, content: bytes) -> None:
             before = b""
         write_whole(path, before + content)
         return
-    with path.open("ab", buffering=0) as file:
-        end = file.tell()
+    with _named(path), path.open("a+b", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        if end and os.pread(file.fileno(), 1, end - 1) != b"\n":  # the machine stopped in the middle of a line
+            content = b"\n" + content
         try:
-            if file.write(content) != len(content):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            _all_of(file.write(content), content)
         except BaseException:
             file.truncate(end)
             raise
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors name the file that was to be written, not a temporary one or none."""
+    try:
+        yield
+    except OSError as problem:
+        if problem.filename is not None and TEMPORARY not in str(problem.filename):
+            raise
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
+
+
+def _all_of(written: int, content: bytes) -> None:
+    if written != len(content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def sweep(folder: Location) -> None:

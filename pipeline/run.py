@@ -125,7 +125,7 @@ def state(run: Location, plan: Identified) -> str:
         found = (
             identity(json.loads((run / PLAN).read_text(encoding="utf-8"))) if planned else read_head(run)["identity"]
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         name = PLAN if planned else MANIFEST
         raise Refused(f"{run} is not empty and not a run of autohold: {name} cannot be read") from None
     if found != plan.identity:

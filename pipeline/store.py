@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evaluator.payback import Outcome
-from pipeline.location import Location, Remote, append, each, lines, walk, write_new, write_whole
+from pipeline.location import Location, Remote, append_lines, each, lines, walk, write_new, write_whole
 from pipeline.manifest import canonical_text, content_digest, number_bytes
 
 RECEIPT = b"autohold"
@@ -266,4 +266,5 @@ def read_head(run: Location) -> dict[str, Any]:
 
 def append_log(run: Location, events: Iterable[Mapping[str, Any]]) -> None:
     """Add lines to log.jsonl; only who holds the run's lock does. In an object store it is written anew each time."""
-    append(run / LOG, "".join(canonical_text(event) + "\n" for event in events).encode())
+    if content := "".join(canonical_text(event) + "\n" for event in events):
+        append_lines(run / LOG, content.encode())
