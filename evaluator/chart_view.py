@@ -258,33 +258,48 @@ def apply_chart(chart: Chart, view: View, block: Block, values: NDArray[Any]) ->
     A hand that no line fits is held as nothing but its wild cards.
     """
     keys, kind_of = np.unique(hold_keys(view, block), return_inverse=True)
-    kinds, kind_of = see(view, keys), kind_of.reshape(values.shape)
+    first_of = _first_lines(chart, see(view, keys))[kind_of.reshape(values.shape)]
+    # Whatever fits the line that decides fits no line before it, or that would decide.
+    deciding = first_of.min(axis=0)
+    fits = first_of == deciding
+    best_first = np.where(values == values.max(axis=0), first_of, len(chart.lines)).min(axis=0)
     cards = block.hands.T.astype(np.intp)
-    n, is_wild = len(block.hands), view.wild[cards]
-    number_wild, best = is_wild.sum(axis=0), values.max(axis=0)
-    bare = (is_wild * (1 << np.arange(5))[:, None]).sum(axis=0)
-    masks, worst, lines, better = bare.copy(), bare.copy(), np.full(n, -1), np.full(n, -1)
+    masks, worst = _choose(fits, values)
     faces = view.deck.face_of.astype(np.intp)[cards]
     for number, line in enumerate(chart.lines):
-        fits = clauses_fit(line.clauses, kinds)[kind_of]
-        if line.wild is not None:
-            fits &= number_wild == line.wild
-        better[(better < 0) & (fits & (values == best)).any(axis=0)] = number
-        some = np.flatnonzero((lines < 0) & fits.any(axis=0))
-        chosen = _order(line.clauses, fits[:, some], values[:, some], faces[:, some])
-        masks[some], worst[some] = chosen
-        lines[some] = number
+        kinds = [kind for kind, _ in line.clauses if kind in ("lowest", "highest")]
+        if kinds and (mine := np.flatnonzero(deciding == number)).size:
+            masks[mine] = worst[mine] = _choose_by_faces(fits[:, mine], faces[:, mine], kinds[0] == "highest")
+    none = deciding == len(chart.lines)
+    bare = (view.wild[cards] * (1 << np.arange(5))[:, None]).sum(axis=0)
+    masks[none] = worst[none] = bare[none]
+    lines, better = (np.where(at == len(chart.lines), -1, at) for at in (deciding, best_first))
     return Played(masks, worst, lines, better)
 
 
-def _order(
-    clauses: Sequence[tuple[str, Any]], fits: NDArray[np.bool_], values: NDArray[Any], faces: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(m,) each: of the holds that fit, that of the lowest or highest faces where it says so, else best and worst."""
-    kinds = dict(clauses)
-    if "lowest" in kinds or "highest" in kinds:
-        sums = np.array([faces[_HOLDS[mask]].sum(axis=0) for mask in range(32)]).reshape(32, -1)
-        sums = np.where(fits, sums if "highest" in kinds else -sums, -1000).argmax(axis=0)
-        return sums, sums
+def _first_lines(chart: Chart, kinds: Kinds) -> NDArray[np.intp]:
+    """(k,): the first line that fits each kind of hold; the number of lines for none.
+
+    A hold has the wild cards of its hand, since charts keep them all.
+    """
+    first = np.full(len(kinds.real), len(chart.lines))
+    for number in reversed(range(len(chart.lines))):
+        line = chart.lines[number]
+        fits = clauses_fit(line.clauses, kinds)
+        if line.wild is not None:
+            fits &= kinds.held - kinds.natural == line.wild
+        first[fits] = number
+    return first
+
+
+def _choose(fits: NDArray[np.bool_], values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(n,) each: of the holds that fit, the best and the worst."""
     least, most = values.min(initial=0) - 1, values.max(initial=0) + 1
     return np.where(fits, values, least).argmax(axis=0), np.where(fits, values, most).argmin(axis=0)
+
+
+def _choose_by_faces(fits: NDArray[np.bool_], faces: NDArray[np.intp], highest: bool) -> NDArray[np.intp]:
+    """(n,): of the holds that fit, that of the highest faces, or of the lowest."""
+    sums = np.array([faces[_HOLDS[mask]].sum(axis=0) for mask in range(32)]).reshape(fits.shape)
+    chosen: NDArray[np.intp] = np.where(fits, sums if highest else -sums, -1000).argmax(axis=0)
+    return chosen
