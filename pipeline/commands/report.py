@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", type=RUN)
+@click.option("--no-lists", is_flag=True, help="No ranked lists of holds, a few seconds each.")
 @json_option
-def report(run: Location, as_json: bool) -> None:
+def report(run: Location, no_lists: bool, as_json: bool) -> None:
     """Write the pages of the finished run RUN into RUN/report.
 
     A PAR sheet for each paytable, an explorer for each game, and a catalogue
@@ -32,7 +33,7 @@ def report(run: Location, as_json: bool) -> None:
     from pipeline.report.build import FOLDER, build
 
     progress = Progress("paytables")
-    done = build(run, progress)
+    done = build(run, progress, lists=not no_lists)
     progress.end()
     if as_json:
         index = f"{FOLDER}/index.html"

@@ -44,11 +44,12 @@ class Report:
     """bytes of these files"""
 
 
-def build(run: Location, progress: Progress = lambda done, total: None) -> Report:
+def build(run: Location, progress: Progress = lambda done, total: None, lists: bool = True) -> Report:
     """Write the report of a finished run into it, in place of any other; nothing of an older report is left.
 
-    All pages are made before the first is written, so an error in between leaves the report that was there. Raises
-    `Refused` for an incomplete run, `Altered` for one that has changed, `ConfigError` where there is none.
+    All pages are made before the first is written, so an error in between leaves the report that was there. Without
+    `lists` there are no ranked lists of holds, which take a few seconds each. Raises `Refused` for an incomplete run,
+    `Altered` for one that has changed, `ConfigError` where there is none.
     """
     manifest, _, places = open_run(run)
     if not (run / SUCCESS).exists():
@@ -59,7 +60,7 @@ def build(run: Location, progress: Progress = lambda done, total: None) -> Repor
     size = 0
     with TemporaryDirectory(prefix="autohold-report-") as name:
         made = Path(name)
-        for path, content in _pages(manifest, run_files(run, manifest), places, progress):
+        for path, content in _pages(manifest, run_files(run, manifest), places, progress, lists):
             (made / path).parent.mkdir(parents=True, exist_ok=True)
             (made / path).write_bytes(content)
             sums[path] = hashlib.sha256(content).hexdigest()
@@ -87,8 +88,9 @@ def run_files(run: Location, manifest: dict[str, Any]) -> dict[str, sheet.Listin
 
 
 def _pages(
-    manifest: dict[str, Any], files: dict[str, sheet.Listing], places: tuple[Place, ...], progress: Progress
-) -> Iterator[tuple[str, bytes]]:
+    manifest: dict[str, Any], files: dict[str, sheet.Listing], places: tuple[Place, ...], progress: Progress,
+    lists: bool,
+) -> Iterator[tuple[str, bytes]]:  # fmt: skip
     """Every file of the report: its path from the report's folder, and its bytes."""
     done, explorers = 0, True
     shown: list[sheet.Sheet] = []
@@ -98,7 +100,7 @@ def _pages(
         if asked is not None:
             yield f"{game}/explorer.html", asked.encode()
         for place in tables:
-            listed = strategy_list.strategy_list(place)
+            listed = strategy_list.strategy_list(place) if lists else None
             if listed is not None:
                 yield f"{place.folder}/strategy-list.json", pretty_text(listed.content).encode()
             made = sheet.sheet(place, tables, files, listed, has_explorer=asked is not None)

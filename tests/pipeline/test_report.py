@@ -8,6 +8,7 @@ import subprocess
 from fractions import Fraction
 
 import pytest
+from markupsafe import escape
 
 from evaluator.symmetry import ProofError
 from pipeline import certify, load_game
@@ -59,6 +60,18 @@ def test_every_paytable_has_a_sheet_and_sums_cover_all(reported):
     listed = dict(reversed(line.split("  ")) for line in files.pop(SUMS).decode().splitlines())
     assert listed == {path: hashlib.sha256(content).hexdigest() for path, content in files.items()}
     assert verify(reported).sound
+
+
+def test_a_sheet_has_its_list_of_holds_unless_it_is_not_wanted(reported, mine):
+    folders = {folder for folder, content in certificates(reported).items() if not content["depend_on_order"]}
+    for folder in folders:
+        listed = json.loads((reported / "report" / folder / "strategy-list.json").read_text(encoding="utf-8"))
+        assert listed["optimal_payback"] == certificates(reported)[folder]["payback"]
+        assert all(f'class="hold">{escape(line["text"])}</th>' in page(reported, folder) for line in listed["lines"])
+    assert all('id="list"' in page(mine, folder) for folder in certificates(mine))
+    build.build(mine, lists=False)
+    assert not list((mine / "report").rglob("strategy-list.json"))
+    assert not any('id="list"' in page(mine, folder) for folder in certificates(mine))
 
 
 def test_equal_runs_have_equal_pages(reported, reported_games, tmp_path):
