@@ -6,7 +6,7 @@ RUN    ?= RUN
 bin    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help certify catalogue test test-slow lint bench clean
+.PHONY: help certify catalogue test test-slow lint bench scale clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ lint: $(VENV)/.installed-dev ## Lint, formatting and types
 
 bench: $(VENV)/.installed-dev ## Measure speed and memory against the targets; ARGS=--all for all games as well
 	$(bin)/python -m tests.bench $(ARGS)
+
+scale: $(VENV)/.installed-dev ## Measure how a run grows with the number of parts and workers, for the table of README.md
+	$(bin)/python -m tests.scale
 
 clean: ## Remove the environment and all caches, but no run directory
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis tests/.programs

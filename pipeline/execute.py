@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from pipeline.events import Report, ignore
+from pipeline.events import Report, event, ignore
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -136,6 +136,7 @@ def call_all(
         if died == ENOUGH:
             yield argument, Failure(f"not tried again after {ENOUGH} others had died")
             continue
+        report(event("retry", call=key(argument)))
         for _, result in executor.map(function, [argument], [f"alone-{key(argument)}"], report):
             died = died + 1 if isinstance(result, Failure) else 0
             yield argument, result

@@ -29,14 +29,12 @@ HELP = {
     "autohold_parts": "Parts of the run.",
     "autohold_parts_done": "Parts that are done.",
     "autohold_worker_deaths": "Worker processes that were lost since the command was started.",
-    "autohold_retries": "Calls that were repeated since the command was started.",
+    "autohold_retries": "Calls repeated for a lost worker since the command was started.",
     "autohold_payback_ratio": "Expected credits won per credit bet, rounded; the exact value is in certificate.json.",
 }
 """metric -> its description; all are gauges"""
 KEPT = ("autohold_last_success_timestamp_seconds", "autohold_exit_code")
 """what stays from the file before until there is something newer"""
-COUNTED = {"worker lost": "autohold_worker_deaths", "retry": "autohold_retries"}
-"""event -> the metric that counts it"""
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 """(metric, labels) -> value"""
 
@@ -85,11 +83,15 @@ class Metrics:
                  if key in happened}  # fmt: skip
         if happened["event"] in ("start", "progress"):
             self._values |= {**sizes, "autohold_parts": happened["parts"]}
-        if counter := COUNTED.get(happened["event"]):
-            self._values[counter] = self._values.get(counter, 0) + 1
+        self._count("autohold_worker_deaths", happened["event"] == "worker lost")
+        self._count("autohold_retries", len(happened.get("calls", ())) + (happened["event"] == "retry"))
         if time.monotonic() - self._written > EVERY:
             with suppress(OSError):
                 self._write()
+
+    def _count(self, name: str, more: int) -> None:
+        if more:
+            self._values[name] = self._values.get(name, 0) + more
 
     def certified(self, run: Run) -> None:
         """Take a complete run in, whether it was computed or only found."""

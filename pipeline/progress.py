@@ -18,11 +18,12 @@ WINDOW = 30.0
 """seconds over which speed is measured; parts that a resumed run finds done go by fast and say nothing of the rest"""
 SAID = {
     "damaged": "{path}: {found}; it was made again",
+    "worker lost": "a worker was lost, {worker}; its calls are made again",
     "failed": "{game}: parts {parts[0]} to {parts[1]}: {reason}",
 }
 """event -> what people read; others are said with all that they have"""
-SILENT = {"start", "done", "stopped"}
-"""events that the end of the command says better"""
+SILENT = {"start", "done", "stopped", "worker joined", "worker left", "retry"}
+"""events that the end of the command says better, or that are nothing to worry about"""
 
 
 class Speed:

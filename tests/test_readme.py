@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 #: Examples that take long, or whose run has to exist, are tested where their commands are.
-ELSEWHERE = ("ehs-table", "verify", "sweep", "chart")
+ELSEWHERE = ("ehs-table", "verify", "sweep", "chart", "status")
 
 
 def examples():

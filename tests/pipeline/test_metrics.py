@@ -109,12 +109,21 @@ def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
     path = tmp_path / "m.prom"
     kept = Metrics(path, "night")
     kept(event("start", games=3, paytables=9, parts=200))
-    kept(event("worker lost", worker="tcp://127.0.0.1:1"))
+    kept(event("worker lost", worker="tcp://127.0.0.1:1", calls=["certify-six-0-0", "certify-six-0-1"]))
+    kept(event("retry", call="certify-six-0-0"))
     kept(event("progress", parts_done=7, parts=200, games_done=1, games=3))
     assert "autohold_parts_done" not in figures(path, "night")  # it is too soon
     monkeypatch.setattr(metrics, "EVERY", 0)
     kept(event("progress", parts_done=8, parts=200, games_done=1, games=3))
-    expected = {"parts_done": 8, "parts": 200, "games": 3, "games_done": 1, "worker_deaths": 1, "running": 1}
+    expected = {
+        "parts_done": 8,
+        "parts": 200,
+        "games": 3,
+        "games_done": 1,
+        "worker_deaths": 1,
+        "retries": 3,
+        "running": 1,
+    }
     found = figures(path, "night")
     assert {name: found[f"autohold_{name}"] for name in expected} == expected
     assert os.listdir(tmp_path) == ["m.prom"]
