@@ -3,7 +3,9 @@
 import hashlib
 import json
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from collections import Counter
 from contextlib import nullcontext
@@ -226,6 +228,26 @@ def test_a_store_out_of_reach_is_an_io_error(moto, use, game_file, tmp_path, mon
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.programs
+def test_a_store_that_goes_away_and_comes_back(use, game_file, whole, tmp_path):
+    (tmp_path / "objects").mkdir()
+    with stores.s3rver(tmp_path / "objects") as store:
+        run = use(store, tmp_path)
+        process = start(*arguments(game_file, run, "--workers", 2), **store.environment, AWS_MAX_ATTEMPTS="1")
+        while len(children(run / "six-by-four/plain/strategy")) < 5:
+            assert process.poll() is None, process.communicate()
+    code, _, said = end(process)
+    assert code == 74, said
+    assert str(run) in said
+    assert "repeat the command with --resume" in said
+    assert "Traceback" not in said
+    with stores.s3rver(tmp_path / "objects") as store:
+        run = use(store, tmp_path)
+        done = autohold(*arguments(game_file, run, "--serial", "--resume"), **store.environment)
+        assert done.returncode == 0, done.stderr
+        assert contents(run) == games.contents(whole)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -400,3 +422,23 @@ def test_tables_of_strength_and_sweeps(moto, use, command, tmp_path):
         done = command(*sweep, place)
         assert done.returncode == 0, done.stderr
     assert (run / "sweep.parquet").read_bytes() == (tmp_path / "sweep.parquet").read_bytes()
+
+
+def test_what_reads_and_signs_runs(moto, use, command, game, coarse, tmp_path):
+    run, folder = use(moto, tmp_path), shutil.copytree(coarse, tmp_path / "run")
+    certify([game], run, rows_per_part=COARSE)
+    words = ["openssl", "genpkey", "-algorithm", "ed25519", "-out", tmp_path / "key.pem"]
+    subprocess.run(words, check=True, capture_output=True)
+    table = ("--table", "plain")
+    for asked_for in (
+        ("audit", ..., *table, "--paytable", "broken pays"),
+        ("simulate", ..., *table, "--hands", 1000, "--seed", 1, "--serial"),
+        ("chart", ..., *table),
+        ("sign", ..., "--private-key", tmp_path / "key.pem"),
+        ("report", ...),
+        ("verify", ...),
+    ):
+        there, here = (command(*(place if word is ... else word for word in asked_for)) for place in (run, folder))
+        assert (there.returncode, there.stdout) == (here.returncode, here.stdout.replace(str(folder), str(run)))
+    assert contents(run) == games.contents(folder)
+    assert f"{run}: complete" in command("status", run).stdout
