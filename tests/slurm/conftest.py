@@ -1,4 +1,4 @@
-"""A SLURM cluster of three virtual nodes, and a run of twelve games of the catalogue to compare with."""
+"""A SLURM cluster of three virtual nodes, games to certify there, and what one process makes of them."""
 
 import os
 import re
@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.games import ROOT, autohold, environment
+from tests.pipeline.games import ROOT, autohold, contents, environment
 
 CATALOGUE = sorted((ROOT / "configs").glob("*.toml"))
 TWELVE = (*(path for path in CATALOGUE if not path.name.startswith(("black", "seq"))), "--paytable", "9/6")
 """games that have a 9/6 paytable"""
-PARTS = 108
-"""parts of their strategy tables"""
+FOUR = (*(path for path in CATALOGUE if path.name.startswith("triple")), "--paytable", "9/6")
+"""four of them"""
+PARTS = 36
+"""parts of the strategy tables of the four"""
 
 
 class Slurm:
@@ -30,21 +32,17 @@ class Slurm:
             DASK_LOGGING__DISTRIBUTED="warning",
         )
 
-    def __call__(self, *words):
-        done = subprocess.run([*map(str, words)], env=self.environment, capture_output=True, text=True, check=False)
+    def __call__(self, *words, **changes):
+        environment = {**self.environment, **changes}
+        done = subprocess.run([*map(str, words)], env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout.strip()
 
-    def submit(self, folder, *arguments, **changes):
-        """Submit the sbatch script that we ship; returns the job's number."""
-        options = (
-            "--parsable",
-            f"--chdir={folder}",
-            "--ntasks=3",
-            "--mem-per-cpu=1G",
-            f"--export=ALL,{_pairs(changes)}",
-        )
-        return self("sbatch", *options, ROOT / "configs" / "cluster" / "certify.sbatch", *arguments)
+    def submit(self, folder, workers, *arguments, **changes):
+        """Submit the sbatch script that we ship, with a node for each worker; returns the job's number."""
+        size = (f"--nodes={workers}", f"--ntasks={workers}", "--mem-per-cpu=1G")
+        script = ROOT / "configs" / "cluster" / "certify.sbatch"
+        return self("sbatch", "--parsable", f"--chdir={folder}", *size, script, *arguments, **changes)
 
     def job(self, number):
         """What SLURM says of a job: JobState, Restarts, ExitCode, …"""
@@ -54,11 +52,11 @@ class Slurm:
         """Wait until a job has one of these states; returns what SLURM says of it then."""
         return until(lambda: (job := self.job(number))["JobState"] in states and job, f"job {number} {states}")
 
-    def start_again(self, number):
-        """Let a requeued job start in two seconds, and not in two minutes; the old start has to be a second ago."""
-        job = self.wait(number, "PENDING")
+    def start_again(self, number, restarts):
+        """Let a job that was requeued so often start in two seconds, not in two minutes; SLURM needs one of them."""
+        requeued = {"JobState": "PENDING", "Restarts": str(restarts)}
+        until(lambda: requeued.items() <= self.job(number).items(), f"job {number} is requeued")
         self("scontrol", "update", f"JobId={number}", "StartTime=now+2")
-        return job
 
     def profile(self, **settings):
         """The environment of a command that uses the profile that we ship, with some other settings."""
@@ -73,10 +71,6 @@ class Slurm:
     def jobs(self, name):
         """Numbers of the jobs of this name that run."""
         return self("squeue", "--noheader", f"--name={name}", "--states=RUNNING", "--format=%i").split()
-
-
-def _pairs(changes):
-    return ",".join(f"{name}={value}" for name, value in changes.items()) or "ALL"
 
 
 def until(condition, what, seconds=180):
@@ -107,8 +101,12 @@ def slurm(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def local(tmp_path_factory):
-    """The twelve games, certified by one process; not to be changed."""
-    out = tmp_path_factory.mktemp("local") / "run"
-    done = autohold("certify", *TWELVE, "--out", out, "--serial", timeout=600)
-    assert done.returncode == 0, done.stderr
-    return out
+    """What one process makes of games, as bytes of files."""
+
+    def certified(*games):
+        out = tmp_path_factory.mktemp("local") / "run"
+        done = autohold("certify", *games, "--out", out, "--serial", timeout=3600)
+        assert done.returncode == 0, done.stderr
+        return contents(out)
+
+    return certified

@@ -13,7 +13,7 @@ NAME = "autohold-worker"
 
 
 def certify(out, *more):
-    return ("certify", *TWELVE, "--out", out, "--slurm", "autohold", "--workers", 3, *more)
+    return ("certify", *TWELVE, "--out", out, "--slurm", "autohold", *more)
 
 
 @pytest.fixture
@@ -24,20 +24,20 @@ def environment(slurm, tmp_path):
 
 def test_a_worker_job_is_cancelled_and_replaced(slurm, local, environment, tmp_path):
     run = tmp_path / "run"
-    process = start(*certify(run), **environment, DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT="1s")
+    process = start(*certify(run, "--workers", 3), **environment, DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT="1s")
     first = until(lambda: parts(run) and len(jobs := slurm.jobs(NAME)) == 3 and jobs, "three jobs at work")
     slurm("scancel", first[1])
     until(lambda: len(now := slurm.jobs(NAME)) == 3 and first[1] not in now, "three jobs again")
     assert process.poll() is None
     _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
-    assert contents(run) == contents(local)
+    assert contents(run) == local(*TWELVE)
     assert slurm.jobs(NAME) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_no_job_stays_when_the_command_is_stopped(slurm, environment, tmp_path, number):
-    process = start(*certify(tmp_path / "run"), **environment)
+    process = start(*certify(tmp_path / "run", "--workers", 1), **environment)
     until(lambda: parts(tmp_path / "run"), "a part")
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
@@ -65,14 +65,11 @@ def test_jobs_that_slurm_does_not_take(slurm, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_catalogue(slurm, environment, tmp_path):
-    games = (*CATALOGUE, "--resume")
-    here = autohold("certify", *games, "--out", tmp_path / "here", timeout=3600)
-    assert here.returncode == 0, here.stderr
+def test_the_catalogue(slurm, local, environment, tmp_path):
     run = tmp_path / "run"
-    process = start("certify", *games, "--out", run, "--slurm", "autohold", "--workers", 3, **environment)
+    process = start("certify", *CATALOGUE, "--out", run, "--slurm", "autohold", "--workers", 3, **environment)
     jobs = until(lambda: len(parts(run)) >= 1000 and slurm.jobs(NAME), "1,000 parts", 3600)
     slurm("scancel", jobs[0])
     _, said = process.communicate(timeout=3600)
     assert process.returncode == 0, said
-    assert contents(run) == contents(tmp_path / "here")
+    assert contents(run) == local(*CATALOGUE)
