@@ -16,6 +16,11 @@ PER_HAND = 64
 """bytes for each canonical hand in the tables of a game"""
 PER_COUNT = 12
 """bytes for each row of a part, hold and outcome: the counts, and what is made of them"""
+PER_ROW, PER_ROW_OUTCOME, PER_ROW_HOLDS = 60, 8, 280
+"""bytes for each row of the strategy tables of a part, which are all made before the first is written: for each
+paytable, for each of its outcomes more, with all holds more"""
+ORDERED_ROWS = 3
+"""rows for each canonical hand where the order of cards matters"""
 ORDERED_BLOCK = 100 * 2**20
 """bytes more where the order of cards matters"""
 START, TABLES, PER_CELL, PER_ORDERED_CELL, PER_PART = 1.0, 4e-6, 1.2e-6, 11e-6, 6e-3
@@ -48,9 +53,11 @@ def estimate_entry(plan: Plan, number: int) -> Estimate:
 
 def memory(plan: Plan, entry: Entry) -> int:
     """Bytes that a worker needs for a task of a game."""
-    outcomes = len(entry.rules.wins) + 1
-    block = min(plan.rows_per_part, entry.rows) * 32 * outcomes * PER_COUNT
-    return PROCESS + PER_HAND * entry.rows + block + ORDERED_BLOCK * bool(entry.ordered)
+    outcomes, hands = len(entry.rules.wins) + 1, min(plan.rows_per_part, entry.rows)
+    rows = hands * len(entry.paytables) * (ORDERED_ROWS if entry.ordered else 1)
+    tables = rows * (PER_ROW + PER_ROW_OUTCOME * outcomes + PER_ROW_HOLDS * plan.all_holds)
+    block = hands * 32 * outcomes * PER_COUNT + ORDERED_BLOCK * bool(entry.ordered)
+    return PROCESS + PER_HAND * entry.rows + block + tables
 
 
 def estimate(plan: Plan) -> Estimate:
