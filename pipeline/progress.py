@@ -19,10 +19,9 @@ WINDOW = 30.0
 SAID = {
     "damaged": "{path}: {found}; it was made again",
     "worker lost": "a worker was lost, {worker}; its calls are made again",
-    "failed": "{game}: parts {parts[0]} to {parts[1]}: {reason}",
 }
 """event -> what people read; others are said with all that they have"""
-SILENT = {"start", "done", "stopped", "worker joined", "worker left", "retry"}
+SILENT = {"start", "done", "stopped", "failed", "worker joined", "worker left", "retry"}
 """events that the end of the command says better, or that are nothing to worry about"""
 
 

@@ -129,7 +129,6 @@ def test_events_are_said_in_lines_of_their_own(capsys):
     screen(event("done"))
     assert capsys.readouterr().err.splitlines() == [
         "autohold: a/b/strategy/part-00000.parquet: damaged: it is short; it was made again",
-        "autohold: Six: parts 2 to 3: its worker died 4 times",
         "autohold: a worker was lost, tcp://127.0.0.1:1; its calls are made again",
         "autohold: said as it is",
     ]
