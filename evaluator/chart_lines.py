@@ -127,6 +127,9 @@ def _drawn(view: View, cards: int, natural: int, draws: Sequence[int]) -> Iterat
         for suit in suits if natural > 1 else suits[:1]:
             size: Clauses = (("size", cards), *suit)
             yield from ((*size, *among) for among in [(), *ranges])
+            # Where faces are not high, or do not matter beside a wild card, it is worth a line how near they are.
+            if natural < 3 and (cards > natural or not view.high):
+                yield from ((*size, *run) for run in straights[1:])
 
 
 def _ranges(view: View, natural: int) -> Iterator[Clauses]:
