@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.console import RUN, one_thread
+from pipeline.console import RUN, choose_executor, executor_options, one_thread
 from pipeline.output import json_option, print_json
 from pipeline.progress import Progress
 
 if TYPE_CHECKING:
+    from pipeline.execute import Connection
     from pipeline.location import Location
 
 
 @click.command()
 @click.argument("run", type=RUN)
 @click.option("--no-lists", is_flag=True, help="No ranked lists of holds, a few seconds each.")
+@executor_options
 @json_option
-def report(run: Location, no_lists: bool, as_json: bool) -> None:
+def report(run: Location, no_lists: bool, connection: Connection, as_json: bool) -> None:
     """Write the pages of the finished run RUN into RUN/report.
 
     A PAR sheet for each paytable, an explorer for each game, and a catalogue
@@ -32,8 +34,8 @@ def report(run: Location, no_lists: bool, as_json: bool) -> None:
         raise click.UsageError("report needs matplotlib for its plots: pip install 'autohold[plots]'") from None
     from pipeline.report.build import FOLDER, build
 
-    progress = Progress("paytables")
-    done = build(run, progress, lists=not no_lists)
+    progress = Progress("pages")
+    done = build(run, choose_executor(connection), progress, lists=not no_lists)
     progress.end()
     if as_json:
         index = f"{FOLDER}/index.html"

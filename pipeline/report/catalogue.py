@@ -11,10 +11,10 @@ from typing import Any
 from markupsafe import Markup
 
 from pipeline.certificate import Certificate
+from pipeline.open_run import Place
 from pipeline.report import plots
 from pipeline.report.figures import Figure, row_name
 from pipeline.report.pages import amount, percent, places, render, text_of
-from pipeline.report.sheet import Sheet
 
 MOST_TOLD = 3
 """pays that differ from the first paytable of the game and are told in the table of all"""
@@ -24,27 +24,37 @@ Pays = dict[str, Fraction]
 
 
 @dataclass(frozen=True)
+class Certified:
+    """A paytable and what is certified of it."""
+
+    place: Place
+    """where it is in the run"""
+    certificate: Certificate
+    """its certificate"""
+
+
+@dataclass(frozen=True)
 class Family:
     """The paytables of one game: they share everything but what is paid."""
 
     game: str
     """name"""
-    sheets: tuple[Sheet, ...]
+    sheets: tuple[Certified, ...]
     """highest payback first"""
     differing: tuple[str, ...]
     """outcomes whose pay is not the same in all of them, highest first"""
     common: tuple[str, ...]
     """the others, each with its pay"""
     explorer: str
-    """the page of the game that answers for any hand; empty where there is none"""
+    """the page of the game that answers for any hand"""
 
-    def pay(self, sheet: Sheet, name: str) -> Fraction | None:
+    def pay(self, sheet: Certified, name: str) -> Fraction | None:
         """What an outcome pays per credit bet; None where the paytable has no such row."""
         return pays(sheet.certificate).get(name)
 
 
-def page(sheets: Sequence[Sheet], manifest: dict[str, Any], explorers: bool) -> str:
-    """The page of a run, at ``index.html``; `explorers` says whether its games have one."""
+def page(sheets: Sequence[Certified], manifest: dict[str, Any]) -> str:
+    """The page of a run, at ``index.html``."""
     games = [list(group) for _, group in groupby(sheets, lambda sheet: sheet.certificate["game"])]
     told = {id(sheet): differences(game[0], sheet) for game in games for sheet in game}
     return render(
@@ -52,7 +62,7 @@ def page(sheets: Sequence[Sheet], manifest: dict[str, Any], explorers: bool) -> 
         title="Certified paytables",
         sheets=sheets,
         told=[told[id(sheet)] for sheet in sheets],
-        families=[family(game, explorers) for game in games],
+        families=[family(game) for game in games],
         overview=overview(sheets),
         manifest=manifest,
         script=text_of("catalogue.js"),
@@ -64,7 +74,7 @@ def pays(content: Certificate) -> Pays:
     return {row_name(win): Fraction(win["pays"]) / content["coins"] for win in content["wins"]}
 
 
-def differences(first: Sheet, sheet: Sheet) -> str:
+def differences(first: Certified, sheet: Certified) -> str:
     """The pays, per credit bet, that differ from those of the first paytable of the game."""
     if sheet is first:
         return "the first of its game"
@@ -84,7 +94,7 @@ def _plain(pay: Fraction) -> str:
     return str(Markup(amount(pay)).striptags())
 
 
-def family(sheets: Sequence[Sheet], explorers: bool) -> Family:
+def family(sheets: Sequence[Certified]) -> Family:
     """Compare the paytables of a game."""
     tables = [pays(sheet.certificate) for sheet in sheets]
     names = dict.fromkeys(name for table in tables for name in table)
@@ -92,11 +102,10 @@ def family(sheets: Sequence[Sheet], explorers: bool) -> Family:
     common = tuple(f"{name} {_plain(tables[0][name])}" for name in names if name not in differing and tables[0][name])
     ranked = sorted(sheets, key=lambda sheet: -Fraction(sheet.certificate["payback"]))
     folder = sheets[0].place.folder.split("/")[0]
-    explorer = f"{folder}/explorer.html" if explorers else ""
-    return Family(sheets[0].certificate["game"], tuple(ranked), differing, common, explorer)
+    return Family(sheets[0].certificate["game"], tuple(ranked), differing, common, f"{folder}/explorer.html")
 
 
-def overview(sheets: Sequence[Sheet]) -> Figure:
+def overview(sheets: Sequence[Certified]) -> Figure:
     """Payback against standard deviation of all paytables."""
     contents = [sheet.certificate for sheet in sheets]
 

@@ -21,18 +21,6 @@ MOST_PARTS = 64
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """A sheet and what the catalogue says of it."""
-
-    place: Place
-    """the paytable"""
-    certificate: Certificate
-    """what it shows"""
-    html: str
-    """the page"""
-
-
-@dataclass(frozen=True)
 class Check:
     """A sum that must come out."""
 
@@ -58,16 +46,14 @@ class Listing:
     """content digest of a table"""
 
 
-def sheet(
-    place: Place, others: Sequence[Place], files: Mapping[str, Listing], listed: Listed | None, has_explorer: bool
-) -> Sheet:
+def sheet(place: Place, others: Sequence[Place], files: Mapping[str, Listing], listed: Listed | None) -> str:
     """The sheet of a paytable; `others` are all paytables of its game, `files` those of the run by path."""
     content = place.certificate()
     name = place.paytable.name
     levels = [other for other in others if other.paytable.levels and other.paytable.name == name]
     paths = [part_path(place.folder, part) for part in range(place.parts)]
     fixed = [f"{place.folder}/certificate.json", f"{place.folder}/wins.parquet"]
-    html = render(
+    return render(
         "par-sheet.html",
         title=f"{content['game']}, {content['label']}: PAR sheet",
         c=content,
@@ -95,11 +81,9 @@ def sheet(
         deals=figures.deals(place, content),
         meter=figures.meter(place, content),
         listed=listed,
-        has_explorer=has_explorer,
         home="../../index.html",
         run="../../..",
     )
-    return Sheet(place, content, html)
 
 
 def deck_text(deck: Mapping[str, Any]) -> str:

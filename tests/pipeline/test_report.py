@@ -75,11 +75,11 @@ def test_a_sheet_has_its_list_of_holds_unless_it_is_not_wanted(reported, mine):
 
 
 def test_equal_runs_have_equal_pages(reported, reported_games, tmp_path):
-    """Another directory, another process, another order of hashing."""
+    """Another directory, two other processes, another order of hashing."""
     certify(reported_games, tmp_path / "again")
-    environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
-    done = subprocess.run([*AUTOHOLD, "report", "again"], cwd=tmp_path, env=environment | {"PYTHONPATH": str(ROOT)},
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONPATH": str(ROOT)}
+    arguments = [*AUTOHOLD, "report", "again", "--workers", "2"]
+    done = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert tree(tmp_path / "again" / "report") == tree(reported / "report")
 
@@ -130,10 +130,10 @@ def test_a_report_that_is_not_finished_has_no_sums(mine, monkeypatch):
 
 
 def test_the_command_says_what_it_wrote(mine, command):
-    done = command("report", mine)
+    done = command("report", mine, "--serial")
     assert done.returncode == 0
     assert done.stdout.startswith(f"{mine}/report/index.html: {len(tree(mine / 'report')) - 1} files, ")
-    said = json.loads(command("report", mine, "--json").stdout)
+    said = json.loads(command("report", mine, "--serial", "--json").stdout)
     assert said["index"] in said["files"]
     assert sorted(said["files"]) == [f"report/{name}" for name in sorted(tree(mine / "report")) if name != SUMS]
     assert said["identity"] == json.loads((mine / "manifest.json").read_text())["identity"]
@@ -142,7 +142,7 @@ def test_the_command_says_what_it_wrote(mine, command):
 def test_an_incomplete_run_is_refused(mine, command):
     (mine / "_SUCCESS").unlink()
     before = tree(mine)
-    done = command("report", mine)
+    done = command("report", mine, "--serial")
     assert (done.returncode, done.stdout) == (2, "")
     assert "incomplete" in done.stderr
     assert tree(mine) == before
@@ -152,14 +152,14 @@ def test_a_run_that_has_changed_is_refused(mine, command):
     path = mine / "six-by-four" / "plain" / "certificate.json"
     path.write_text(path.read_text().replace("made up", "printed"))
     before = tree(mine)
-    done = command("report", mine)
+    done = command("report", mine, "--serial")
     assert done.returncode == 1
     assert "six-by-four/plain/certificate.json: expected SHA-256" in done.stderr
     assert tree(mine) == before
 
 
 def test_no_run_is_wrong_use(tmp_path, command):
-    done = command("report", tmp_path)
+    done = command("report", tmp_path, "--serial")
     assert done.returncode == 2
     assert "manifest.json" in done.stderr
     assert not list(tmp_path.iterdir())
@@ -167,7 +167,7 @@ def test_no_run_is_wrong_use(tmp_path, command):
 
 def test_without_matplotlib_it_says_what_to_install(mine, command, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    done = command("report", mine)
+    done = command("report", mine, "--serial")
     assert done.returncode == 2
     assert "pip install 'autohold[plots]'" in done.stderr
 
@@ -322,17 +322,13 @@ def test_the_catalogue_has_every_paytable(reported):
 
 
 def test_differences_of_a_family(reported, monkeypatch):
-    sheets = [sheet.Sheet(place, place.certificate(), "") for place in open_run(reported)[2]]
-    jacks = [made for made in sheets if made.certificate["game"] == "Jacks or Better"]
-    assert [catalogue.differences(jacks[0], made) for made in jacks] == [
-        "the first of its game",
-        "full house 8, flush 5",
-    ]
-    found = catalogue.family(jacks, explorers=True)
-    assert [made.certificate["label"] for made in found.sheets] == ["9/6", "8/5"]
-    assert found.differing == ("full house", "flush")
-    assert found.common[:2] == ("royal flush 800", "straight flush 50")
+    sheets = [catalogue.Certified(place, place.certificate()) for place in open_run(reported)[2]]
     small = [made for made in sheets if made.certificate["game"] == "Six by Four"]
     assert catalogue.differences(small[0], small[1]) == "flush 20.3, four of a kind 25/3, pair of aces 0"
+    assert catalogue.differences(small[0], small[0]) == "the first of its game"
+    found = catalogue.family(small[::-1])
+    assert [made.certificate["label"] for made in found.sheets] == ["plain", "broken pays"]
+    assert found.differing == ("flush", "four of a kind", "pair of aces")
+    assert found.common == ("three of a kind 2",)
     monkeypatch.setattr(catalogue, "MOST_TOLD", 1)
     assert catalogue.differences(small[0], small[1]) == "flush 20.3, and 2 more"
