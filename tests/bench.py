@@ -281,6 +281,19 @@ def explorers(report: Report) -> None:
             report.seconds("  the answer to a hand, laid out, mean of 200", (spent() - ready) / 200, 0.05)
 
 
+def charts(report: Report) -> None:
+    """Derived charts, with what they lose; tables that are built already are not built again."""
+    for name, table in (("jacks-or-better", "9/6"), ("deuces-wild", "full pay")):
+        with TemporaryDirectory() as folder:
+            pipeline.certify([CONFIGS / f"{name}.toml"], f"{folder}/run", paytables=[table])
+            began = time.process_time()
+            found = pipeline.derive_chart(f"{folder}/run", name, table)
+            spent = time.process_time() - began
+            lines, lost = len(found["lines"]), found["cost_millionths"]
+            report.seconds(f"chart, {name} {table}", spent, 20)
+            print(f"  {lines} lines, {lost:.3f} millionths lost, at most 200")
+
+
 ANSWERS = """
     for (let i = 0; i < 200; i++) {
       const cards = game.names.map((_, card) => [Math.random(), card]).sort().slice(0, 5).map(([, card]) => card);
@@ -327,6 +340,7 @@ def main() -> None:
     holdem(report)
     verification(report)
     worker_memory(report)
+    charts(report)
     explorers(report)
     again(report)
     if options.all:
