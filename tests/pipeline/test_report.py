@@ -74,14 +74,14 @@ def test_a_sheet_has_its_list_of_holds_unless_it_is_not_wanted(reported, mine):
     assert not any('id="list"' in page(mine, folder) for folder in certificates(mine))
 
 
-def test_equal_runs_have_equal_pages(reported, reported_games, tmp_path):
+def test_equal_runs_have_equal_pages(small, game, tmp_path):
     """Another directory, two other processes, another order of hashing."""
-    certify(reported_games, tmp_path / "again")
+    certify([game], tmp_path / "again")
     environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONPATH": str(ROOT)}
     arguments = [*AUTOHOLD, "report", "again", "--workers", "2"]
     done = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert tree(tmp_path / "again" / "report") == tree(reported / "report")
+    assert tree(tmp_path / "again" / "report") == tree(small / "report")
 
 
 def test_a_report_is_replaced(mine):
