@@ -98,3 +98,9 @@ def wait_until(happened, seconds=60):
         assert time.monotonic() < until, "waited for too long"
         time.sleep(0.02)
     return found
+
+
+def process_after(seconds):
+    """A call that takes so long and says which process it was in."""
+    time.sleep(seconds)
+    return os.getpid()

@@ -10,8 +10,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from pipeline.cluster import local_cluster
-from tests.pipeline.clusters import dask_processes
+from pipeline.cluster import WINDOW, connect, local_cluster
+from pipeline.execute import Connection
+from tests.pipeline.clusters import dask_processes, process_after
 from tests.pipeline.games import arguments, autohold, contents, log
 
 
@@ -115,6 +116,23 @@ def test_nobody_but_this_machine_reaches_local_workers():
         ]
     assert len(served) >= 3  # scheduler, worker and its nanny
     assert {*served} == {"127.0.0.1"}
+
+
+def test_the_window_of_calls_in_flight_follows_the_workers(tmp_path):
+    most = 20_000
+    keys = (f"call-{number}" for number in range(most))
+    happened = []
+    with dask_processes(tmp_path, 1) as dask, connect(Connection(scheduler=dask.address)) as cluster:
+        pids, flying = set(), {1: 0, 2: 0}
+        for _, pid in cluster.map(process_after, [0.05] * most, keys, happened.append):
+            if not pids:
+                dask.worker()
+            pids.add(pid)
+            joined = any(event["event"] == "worker joined" for event in happened)
+            flying[1 + joined] = max(flying[1 + joined], len(cluster._client.futures))
+            if len(pids) == 2 and flying[2] == 2 * WINDOW:
+                break
+    assert flying == {1: WINDOW, 2: 2 * WINDOW}
 
 
 # --- TLS --------------------------------------------------------------------------------------------------------------
