@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.holdem.tables import Street, canonical_boards, rows_of
+from pipeline.events import event
 from pipeline.execute import Executor, Failure, call_all
 from pipeline.faults import ConfigError, Fault
 from pipeline.holdem_rows import Sums, arrow_table, check_sums, plain_sums, read_sums, summary, sums_of
@@ -210,13 +210,11 @@ def _read_summary(out: Location, plan: TablePlan) -> dict[str, Any]:
 
 
 def _carry_out(out: Location, plan: TablePlan, workers: Executor, claimed: Claim, progress: Progress) -> Table:
-    began, clock = datetime.now(UTC), time.monotonic()
+    clock = time.monotonic()
     sweep(out)
     if PLAN not in children(out):
         write_whole(out / PLAN, canonical_text(plan.description).encode())
-    append_log(
-        out, [{"event": "start", "time": began.isoformat(), "identity": plan.identity, **circumstances(workers)}]
-    )
+    append_log(out, [event("start", identity=plan.identity, **circumstances(workers), parts=plan.parts)])
     receipts: dict[int, Receipt] = {}
     failures: list[str] = []
     progress(0, plan.parts)
@@ -230,16 +228,16 @@ def _carry_out(out: Location, plan: TablePlan, workers: Executor, claimed: Claim
             receipts[part] = result
         progress(len(receipts), plan.parts)
     damaged = [receipt for receipt in receipts.values() if receipt.found not in ("missing", "sound")]
-    append_log(out, [{"event": "damaged", "path": r.path, "found": r.found} for r in damaged])
+    append_log(out, [event("damaged", path=r.path, found=r.found) for r in damaged])
     if failures:
-        append_log(out, [{"event": "stopped", "failures": failures}])
+        append_log(out, [event("stopped", reason=failures[0], failures=failures)])
         raise Incomplete(f"{len(receipts)} of {plan.parts} parts are done; not made:\n    " + "\n    ".join(failures))
     claimed.check()
     summary = _finish(out, plan, [receipts[part] for part in range(plan.parts)])
     kinds = ["damaged" if receipt in damaged else receipt.found for receipt in receipts.values()]
     parts: dict[str, int] = {kind: kinds.count(kind) for kind in ("missing", "sound", "damaged") if kind in kinds}
     seconds = round(time.monotonic() - clock, 3)
-    append_log(out, [{"event": "done", "time": datetime.now(UTC).isoformat(), "seconds": seconds, "parts": parts}])
+    append_log(out, [event("done", seconds=seconds, parts=parts)])
     claimed.check()
     write_whole(out / SUCCESS, b"")
     return Table(out, plan.identity, summary, True, parts)
