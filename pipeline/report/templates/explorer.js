@@ -90,7 +90,7 @@ function look(card) {
 
 function chip(card) {
   const { rank, suit, kind } = look(card);
-  return make("span", { class: kind }, rank + suit);
+  return make("span", { class: kind, ...(suit ? {} : { role: "img", "aria-label": game.names[card] }) }, rank + suit);
 }
 
 const chips = (cards) => make("span", { class: "chips" }, cards.map(chip));
@@ -243,8 +243,8 @@ function showHolds(cards, table) {
 /** The draws of all holds, where people want to see them. */
 function showAll(cards) {
   if (!answer || !byId("every").open) return;
-  byId("all-head").replaceChildren(...["hold", ...game.wins].map((name, i) =>
-    make("th", { scope: "col", class: i ? "number" : "" }, name)));
+  byId("all-head").replaceChildren(make("tr", {}, ["hold", ...game.wins].map((name, i) =>
+    make("th", { scope: "col", class: i ? "number" : "" }, name))));
   byId("all").replaceChildren(...answer.holds.map(({ mask, counts, optimal }) =>
     make("tr", { class: optimal ? "optimal" : "" },
       make("th", { scope: "row" }, mask ? chips(members(mask).map((i) => cards[i])) : "nothing"),
@@ -266,13 +266,14 @@ function draws(hold, table) {
     ["number", "draws", game.ordered ? "in order" : ""], ["number wide", "chance", ""],
     ["number", "adds", "per credit"]];
   return [make("table", { class: "draws" },
+    make("caption", { class: "note" }, `${grouped(hold.draws)} draw${hold.draws > 1 ? "s" : ""}, by what they end in`),
     make("thead", {}, make("tr", {}, heads.map(([kind, head, unit]) =>
       make("th", { scope: "col", class: kind }, head, unit && make("span", { class: "unit" }, unit))))),
     make("tbody", {}, rows),
     make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "all draws"),
       figures("", grouped(hold.draws), "100 %", decimal(hold.value, denominator))))),
   make("p", { class: "note" }, `Exactly ${exact(hold, table)} = ${grouped(hold.value)} / ${grouped(denominator)}, the `
-    + `denominator of all 32 holds. ${hold.optimal ? "No hold is better." : `It costs ${fraction(best - hold.value,
+    + `denominator of all holds. ${hold.optimal ? "No hold is better." : `It costs ${fraction(best - hold.value,
       denominator)} = ${cost(best - hold.value, denominator)} credits per credit bet.`}`)];
 }
 
