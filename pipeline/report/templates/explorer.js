@@ -225,7 +225,7 @@ function showHolds(cards, table) {
   const { holds, best, denominator } = answer, tied = holds.filter(({ optimal }) => optimal).length > 1;
   byId("holds").replaceChildren(...holds.flatMap((hold, number) => {
     const held = members(hold.mask), open = hold.mask === selected, first = selected === null && !number;
-    const button = make("button", { type: "button", class: "chips hold", tabIndex: open || first ? 0 : -1,
+    const button = make("button", { type: "button", class: "chips choice", tabIndex: open || first ? 0 : -1,
       "aria-expanded": String(open), "aria-label": `Hold ${names(held.map((i) => cards[i])) || "nothing"}` },
     cards.map((card, i) => (held.includes(i) ? chip(card) : make("span", { class: "out" }, "·"))));
     const row = make("tr", { class: hold.optimal ? "optimal" : "", onclick: () => select(hold.mask) },
