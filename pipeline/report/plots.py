@@ -132,7 +132,9 @@ def bands(name: str, alt: str, payback: float, deviation: float, levels: Sequenc
         shown = levels[-1][1] * deviation / 10**2
         axes.set_ylim(100 * max(payback - shown, 0), 100 * (payback + shown))
         axes.xaxis.set_major_locator(LogLocator(10, numticks=9))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _round_number(value)))
+        axes.xaxis.set_major_formatter(  # every other power of ten has room for its letters
+            FuncFormatter(lambda value, _: _round_number(value) if round(np.log10(value)) % 2 else "")
+        )
         axes.xaxis.set_minor_locator(NullLocator())
         axes.grid(linewidth=0.6)
         axes.legend(frameon=False, loc="upper right", fontsize=9)
