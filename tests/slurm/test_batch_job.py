@@ -34,7 +34,7 @@ def test_its_workers_are_cancelled_and_its_time_ends(slurm, local, tmp_path):
     assert (ended["JobState"], ended["Restarts"]) == ("COMPLETED", "2"), said
     assert said.count("exit code 143, job RUNNING") == 2
     assert "exit code 0" in said
-    assert contents(run) == local(*FOUR)
+    assert contents(run) == local(*FOUR, "--serial")
 
 
 def test_its_run_directory_stays_in_use(slurm, small, tmp_path):

@@ -31,7 +31,7 @@ def test_a_worker_job_is_cancelled_and_replaced(slurm, local, environment, tmp_p
     assert process.poll() is None
     _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
-    assert contents(run) == local(*TWELVE)
+    assert contents(run) == local(*TWELVE, "--serial")
     assert slurm.jobs(NAME) == []
 
 
@@ -72,4 +72,4 @@ def test_the_catalogue(slurm, local, environment, tmp_path):
     slurm("scancel", jobs[0])
     _, said = process.communicate(timeout=3600)
     assert process.returncode == 0, said
-    assert contents(run) == local(*CATALOGUE)
+    assert contents(run) == local(*CATALOGUE, "--workers", 2)
