@@ -32,7 +32,7 @@ from evaluator.symmetry import canonical_classes
 from pipeline.api import one_paytable
 from pipeline.cluster import Cluster, local_cluster
 from pipeline.open_run import open_run
-from pipeline.report import explorer
+from pipeline.report import build, explorer, sheet
 from pipeline.store import wrong_files
 from pipeline.verify import verify
 from tests.browser import browser
@@ -256,6 +256,21 @@ def sweeps(report: Report) -> None:
         )
 
 
+def sheets(report: Report) -> None:
+    """The pages of a run without explorers and lists: sheets with their plots."""
+    with TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        pipeline.certify([CONFIGS / "jacks-or-better.toml"], run)
+        manifest, _, places = open_run(run)
+        files = build.run_files(run, manifest)
+
+        def make() -> None:
+            for place in places:
+                sheet.sheet(place, places, files, None)
+
+        report.seconds("report: a sheet with its plots", best(make, 1) / len(places), 0.6)
+
+
 def explorers(report: Report) -> None:
     """Making a page of the explorer, and the CPU time of its thread in a browser."""
     with TemporaryDirectory() as folder:
@@ -341,6 +356,7 @@ def main() -> None:
     verification(report)
     worker_memory(report)
     charts(report)
+    sheets(report)
     explorers(report)
     again(report)
     if options.all:
