@@ -93,12 +93,17 @@ def _value(folder: Path, parameter: click.Parameter, value: Any) -> Any:
         raise ValueError(f"expected a list, found {value!r}")
     found: list[Any] = []
     for item in value if several else [value]:
-        _check(parameter, item)
+        _check_kind(parameter, item)
         found += _paths(folder, parameter, item)
+    for item in found:
+        try:
+            parameter.type.convert(item, parameter, None)
+        except click.BadParameter as problem:
+            raise ValueError(problem.message) from None
     return found if several else found[0]
 
 
-def _check(parameter: click.Parameter, value: Any) -> None:
+def _check_kind(parameter: click.Parameter, value: Any) -> None:
     wanted: tuple[type, ...] = (str,)
     if getattr(parameter, "is_flag", False):
         wanted = (bool,)
@@ -110,10 +115,6 @@ def _check(parameter: click.Parameter, value: Any) -> None:
         names = {bool: "true or false", int: "a whole number", str: "text"}
         name = "a number" if float in wanted else names[wanted[0]]
         raise ValueError(f"expected {name}, found {value!r}")
-    try:
-        parameter.type.convert(value, parameter, None)
-    except click.BadParameter as problem:
-        raise ValueError(problem.message) from None
 
 
 def _paths(folder: Path, parameter: click.Parameter, value: Any) -> list[Any]:

@@ -133,7 +133,7 @@ def example(parameter):
     if isinstance(parameter.type, click.types.IntParamType):
         value = 3
     if value is None:
-        value = "/abs/olute"
+        value = str(ROOT / "README.md")
     return [value] if parameter.multiple or parameter.nargs == -1 else value
 
 
@@ -151,13 +151,14 @@ def test_every_option_can_be_in_the_file(tmp_path):
 
 def test_paths_start_at_the_file(folder):
     text = 'games = ["games/six-by-four.toml", "/abs.toml"]\nout = "s3://bucket/run"\nmetrics = "../m.prom"\n'
-    text += 'limits = ["nevada", "limits/own.toml"]\nscheduler-file = "s.json"\n'
+    text += 'limits = ["nevada", "limits/own.toml"]\nscheduler-file = "s.json"\ntls-ca = "games/six-by-four.toml"\n'
     assert read_run_config(written(folder, text), certify.params) == {
         "games": [str(folder / "games/six-by-four.toml"), "/abs.toml"],
         "out": "s3://bucket/run",
         "metrics": str(folder / "../m.prom"),
         "limits": ["nevada", str(folder / "limits/own.toml")],
         "scheduler_file": str(folder / "s.json"),
+        "tls_ca": str(folder / "games/six-by-four.toml"),
     }
 
 
