@@ -200,7 +200,7 @@ def test_order_matters():
     assert tables.ordered is not None
     count = len(tables.outcomes)
     blocks = [hold_block(tables, 0, count // 2), hold_block(tables, count // 2, count)]
-    assert blocks[0].rows is None
+    assert all(block.arrangements is not None for block in blocks)
     paytable = progressive(Paytable("", 1, (Fraction(20), Fraction(1), Fraction(1, 4), Fraction(0))), 0)
     _, segments = check(tables, blocks, paytable, Fraction(10), Fraction(60), [Fraction(20)])
     assert len(segments) > 2

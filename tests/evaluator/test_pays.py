@@ -176,5 +176,9 @@ def test_pays_and_bet_times_the_same_number_change_nothing(small, coins):
     pays, bonus = (Fraction(10), Fraction(2), Fraction(1, 3)), (Fraction(2), Fraction(0))
     one = certified(small, pays=pays, bonuses=bonus)
     more = certified(small, coins=coins, pays=tuple(p * coins for p in pays), bonuses=tuple(p * coins for p in bonus))
-    assert replace(more, wins=()) == replace(one, wins=())
+    pays_apart = {"wins": (), "top_award": None, "rarest_award": None}
+    assert replace(more, **pays_apart) == replace(one, **pays_apart)
+    assert [replace(award, pays=award.pays / coins) for award in (more.top_award, more.rarest_award)] == [
+        one.top_award, one.rarest_award,
+    ]  # fmt: skip
     assert [win.pays / coins for win in more.wins] == [win.pays for win in one.wins]
