@@ -12,6 +12,7 @@ from pipeline.findings import Findings
 from pipeline.location import Location
 from pipeline.manifest import content_digest
 from pipeline.plan import Plan
+from pipeline.store import MANIFEST
 
 FROM_SURVEY = ("warnings", "progressive", "sensitivity")
 """keys of a certificate that follow from the rules, not from the strategy table"""
@@ -34,6 +35,10 @@ def check_certificate(
     try:
         rows = [(part.rows, part.content) for part in parts]
         made = certificate(plan, number, table, outcome, (), parts=rows) | {"software": manifest.get("software")}
+    except (TypeError, LookupError) as problem:  # values of the manifest that are not of their kind
+        what = f"{entry.folders[table]}: cannot be used: {type(problem).__name__}: {problem}"
+        findings.add("manifest", MANIFEST, what)
+        return
     except (ProofError, ArithmeticError, ValueError) as problem:
         findings.add("totals", path, f"the sums of its strategy table: {problem}")
         return

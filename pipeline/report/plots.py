@@ -200,7 +200,7 @@ def scatter(name: str, alt: str, x: Sequence[float], y: Sequence[float]) -> Mark
         axes.plot(x, y, "o", color=SERIES[0], markersize=4, alpha=0.6, markeredgewidth=0)
         axes.axvline(100, color=SERIES[1], linewidth=1, linestyle="--")
         axes.set(xlabel="payback in %", ylabel="standard deviation, credits per credit bet")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.1 * max(y) or 1)
         axes.grid(linewidth=0.6)
 
     return drawn(draw, name, alt, 4.2)

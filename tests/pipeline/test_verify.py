@@ -323,6 +323,15 @@ def test_any_changed_value_of_a_manifest_is_found(data, desk, run):
             shutil.copyfile(run / name, desk / name)
 
 
+def test_a_bet_of_half_a_credit_in_a_manifest_is_found(run, tmp_path):
+    copy = sealing.copy(run, tmp_path)
+    manifest = sealing.read_manifest(copy)
+    manifest["games"][0]["paytables"][1]["coins"] = 1.5
+    sealing.write_manifest(copy, manifest)
+    assert "manifest" in kinds(copy)
+    assert "manifest" in kinds(copy, recompute=True)
+
+
 def test_a_worse_hold_is_found_though_every_digest_is_rewritten(run, game, tmp_path):
     copy = sealing.copy(run, tmp_path)
     table, paytable = sealing.read(copy, PART), game.paytables[0]
