@@ -77,8 +77,6 @@ class Found:
     """paytables looked at that are within the distance"""
     looked_at: int = 0
     """paytables looked at one by one"""
-    unrelated: int = 0
-    """of these, paytables that do not keep the relations"""
     left_out: int = 0
     """paytables in boxes that were left out, because of their bounds or the relations"""
     boxes: int = 0
@@ -183,7 +181,6 @@ class _Search:
         places = places + np.array([first for first, _ in box.span], np.int64)
         self.found.looked_at += len(places)
         kept = places[self.family.keeps(places)]
-        self.found.unrelated += len(places) - len(kept)
         if not len(kept):
             return
         points = self.points(kept)

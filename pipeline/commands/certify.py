@@ -14,11 +14,9 @@ from pipeline.output import json_option, log_option, output, print_json
 from pipeline.run_config import run_config_option
 
 if TYPE_CHECKING:
+    from pipeline.execute import Connection
     from pipeline.location import Location
     from pipeline.run import Run
-
-if TYPE_CHECKING:
-    from pipeline.execute import Connection
 
 TIE_BREAKS = ("lowest-mask", "least-variance", "most-variance")
 

@@ -12,10 +12,8 @@ from pipeline.output import json_option, print_json
 from pipeline.progress import Progress
 
 if TYPE_CHECKING:
-    from pipeline.location import Location
-
-if TYPE_CHECKING:
     from pipeline.execute import Connection
+    from pipeline.location import Location
 
 
 class Hands(click.ParamType[Any]):
