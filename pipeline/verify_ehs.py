@@ -41,7 +41,6 @@ def is_table(run: Location) -> bool:
 def verify_table(
     run: Location,
     *,
-    tables: bool = True,
     sample: int = 0,
     seed: int = 0,
     recompute: bool = False,

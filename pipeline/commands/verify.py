@@ -47,10 +47,13 @@ def verify(
     quiet = as_json or not (sample or recompute)
     steps: dict[str, Any] = {} if quiet else {"progress": progress}
     steps |= {"keys": keys} if keys else {}
-    if is_table(run) and keys:
-        raise click.UsageError("tables of hand strength are not signed; leave out --key")
-    judge = verify_table if is_table(run) else carry_out
-    result = judge(run, tables=tables, sample=sample or 0, seed=seed, recompute=recompute, **steps)
+    steps |= {"sample": sample or 0, "seed": seed, "recompute": recompute}
+    if is_table(run):
+        if keys:
+            raise click.UsageError("tables of hand strength are not signed; leave out --key")
+        result = verify_table(run, **steps)  # which reads every row in any case
+    else:
+        result = carry_out(run, tables=tables, **steps)
     if as_json:
         print_json({"run": str(run), "seed": seed if sample else None, **result.values()})
         return DONE if result.sound else NO
