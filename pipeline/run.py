@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-import numpy as np
-
 from evaluator.classify import depends_on_order
 from evaluator.rules import compile_rules
 from evaluator.solve import plan_rows
@@ -26,8 +24,9 @@ from pipeline.finish import finish
 from pipeline.gather import Gathered
 from pipeline.location import TEMPORARY, Location, children, sweep, walk, write_whole
 from pipeline.lock import LOCK, Claim, InUse, claim, refuse_if_claimed
-from pipeline.manifest import identity, software
+from pipeline.manifest import identity
 from pipeline.plan import Entry, Plan, Task, count_parts, part_number, part_path, run_files, single_parts, tasks
+from pipeline.same import installed
 from pipeline.store import (
     MANIFEST,
     PLAN,
@@ -335,7 +334,7 @@ def circumstances(workers: Executor) -> dict[str, Any]:
         "user": os.environ.get("USER", str(os.getuid())),
         "executor": workers.name,
         **({} if not batch else {"slurm": batch}),
-        "versions": {**software(), "python": platform.python_version(), "numpy": np.__version__},
+        "versions": installed(),
     }
 
 
