@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import closing, contextmanager, suppress
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
 from math import inf
@@ -24,10 +26,12 @@ from pipeline.faults import ConfigError, Fault
 from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest
 from pipeline.slurm import MOST_WORKERS, says, worker_job
 
-WINDOW = 3
-"""calls in flight for each thread of a worker, so that nobody waits and the scheduler stays small"""
+WINDOW = 8
+"""calls in flight for each thread of a worker, sent by the half; so nobody waits and the scheduler stays small"""
 LOOK_AFTER = 1.0
 """seconds without news after which workers are counted"""
+STEADY_CLOCK = "pipeline.steady_clock"
+"""what keeps a process going when its clock is put back"""
 LEAVE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """run by every local worker: a terminal interrupts all processes of a command, and only the command is to answer"""
 
@@ -49,7 +53,12 @@ class Cluster:
         self._note = note
         self._to_come = to_come
         self._heard: SimpleQueue[Future[Any] | tuple[float, Any]] = SimpleQueue()
-        client.subscribe_topic("all", self._heard.put)
+        client.subscribe_topic("all", self._hear)
+
+    def _hear(self, said: tuple[float, Any]) -> None:
+        """Keep what the scheduler says of workers; it says much else, of each time that results are asked for too."""
+        if isinstance(said[1], dict) and said[1].get("action") in ("add-worker", "remove-worker"):
+            self._heard.put(said)
 
     def close(self) -> None:
         """Hear no more."""
@@ -100,36 +109,65 @@ class Cluster:
         running: dict[str, tuple[Argument, Future[Any]]] = {}
         watch = _Watch(self._client, self._what, self._patience, self._to_come)
         while True:
-            for argument, key in islice(waiting, max(0, WINDOW * watch.threads - len(running))):
-                future = self._client.submit(call, argument, key=key, pure=False)
-                running[key] = argument, future
-                future.add_done_callback(self._heard.put)
+            most = WINDOW * watch.threads
+            if len(running) <= most // 2:  # many calls in one message cost half of what they cost one by one
+                running |= self._submit(call, list(islice(waiting, most - len(running))))
             if not running:
                 return
-            try:
-                heard = self._heard.get(timeout=LOOK_AFTER)
-            except Empty:
+            news = self._news()
+            for said in news:
+                if not isinstance(said, Future):
+                    watch.hear(said[1], report)
+            finished = [future for future in news if isinstance(future, Future) and future.key in running]
+            results = self._results(finished)
+            if len(results) < len(finished) or not news:
                 watch.look()
-                continue
-            if not isinstance(heard, Future):
-                watch.hear(heard[1], report)
-            elif heard.key in running:
-                try:
-                    result = self._result(heard)
-                except TimeoutError:  # its worker is lost, and so is the result: it is on its way again
-                    heard.add_done_callback(self._heard.put)
-                    watch.look()
-                    continue
-                argument, _ = running.pop(heard.key)
-                heard.release()
+            for future, result in results:
+                argument, _ = running.pop(str(future.key))
+                future.release()
                 yield argument, result
 
-    def _result(self, future: Future[Any]) -> Any:
-        """What a call came to; raises `TimeoutError` where that has to be waited for."""
+    def _submit(
+        self, call: Callable[[Argument], Any], wanted: Sequence[tuple[Argument, str]]
+    ) -> dict[str, tuple[Argument, Future[Any]]]:
+        """Send calls to the scheduler; they are heard of when they are done."""
+        if not wanted:
+            return {}
+        arguments, keys = zip(*wanted, strict=True)
+        futures = self._client.map(call, arguments, key=list(keys), pure=False)
+        for future in futures:
+            future.add_done_callback(self._heard.put)
+        return {key: (argument, future) for (argument, key), future in zip(wanted, futures, strict=True)}
+
+    def _news(self) -> list[Future[Any] | tuple[float, Any]]:
+        """All that was heard and not taken in yet; nothing when nothing comes for a while."""
+        try:
+            news = [self._heard.get(timeout=LOOK_AFTER)]
+        except Empty:
+            return []
+        while not self._heard.empty():  # nobody else takes from it
+            news.append(self._heard.get())
+        return news
+
+    def _results(self, futures: Sequence[Future[Any]]) -> list[tuple[Future[Any], Any]]:
+        """What calls came to; those whose results were lost with a worker are on their way again, and left out."""
+        results: list[tuple[Future[Any], Any]] = []
+        results += [(future, self._failure(future)) for future in futures if future.status in ("error", "cancelled")]
+        done = [future for future in futures if future.status == "finished"]
+        if done:
+            with suppress(OSError, CancelledError):  # those are heard of again
+                found = self._client.sync(self._client.gather, done, callback_timeout=LOOK_AFTER)
+                results += zip(done, found, strict=True)
+        known = {future.key for future, _ in results}
+        for future in futures:
+            if future.key not in known:
+                future.add_done_callback(self._heard.put)
+        return results
+
+    def _failure(self, future: Future[Any]) -> Failure:
+        """Why a call could not be done, if others can; raises what concerns all of them."""
         if future.status == "cancelled":
             raise Unreachable(f"{self._what} is gone; what is done is on disk, --resume goes on")
-        if future.status != "error":
-            return future.result(timeout=LOOK_AFTER)
         problem = future.exception()
         if isinstance(problem, KilledWorker):
             limit = problem.last_worker.memory_limit
@@ -153,28 +191,29 @@ class _Watch:
         self.look()
 
     def look(self) -> None:
-        """Count the threads; raises `Unreachable` when there have been none for too long."""
+        """Count the threads; raises `Unreachable` when there have been none for too long, or nobody answers."""
+        found, what = 0, "has had no workers"
         try:
-            found = sum(self._client.nthreads().values())
+            found = sum(self._client.sync(self._client.nthreads, callback_timeout=LOOK_AFTER).values())
+        except TimeoutError:
+            what = "has not answered"
         except OSError:
             raise Unreachable(f"{self._what} is gone; what is done is on disk, --resume goes on") from None
         self.threads = max(self._to_come, found)
         if found:
             self._seen = monotonic()
         elif monotonic() - self._seen > self._patience:
-            reason = f"has had no workers for {self._patience:g} s; what is done is on disk, --resume goes on"
+            reason = f"{what} for {self._patience:g} s; what is done is on disk, --resume goes on"
             raise Unreachable(f"{self._what} {reason}")
 
-    def hear(self, said: Any, report: Report) -> None:
-        """Take in an event of the scheduler."""
-        action = said.get("action") if isinstance(said, dict) else None
-        if action == "add-worker":
+    def hear(self, said: Mapping[str, Any], report: Report) -> None:
+        """Take in that a worker has come or gone."""
+        if said["action"] == "add-worker":
             report(event("worker joined", worker=said["worker"]))
-        elif action == "remove-worker":
+        else:
             what = "worker left" if said["expected"] else "worker lost"
             report(event(what, worker=said["worker"], calls=sorted(said["processing-tasks"])))
-        if action in ("add-worker", "remove-worker"):
-            self.look()
+        self.look()
 
 
 @contextmanager
@@ -183,6 +222,7 @@ def connect(connection: Connection) -> Iterator[Cluster]:
 
     Raises `Unreachable` without a scheduler or without workers, `OtherSoftware` where they have other software.
     """
+    import_module(STEADY_CLOCK)  # for a command; who calls `local_cluster` may have loops of other kinds
     if not dask.config.get("logging", None):  # what goes wrong is said by the command, once and without a traceback
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -211,7 +251,7 @@ def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={"dashboard": dashboard},
             silence_logs=logging.CRITICAL,
-            preload=[LEAVE_INTERRUPTS],
+            preload=[LEAVE_INTERRUPTS, STEADY_CLOCK],
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import time
 
 import pytest
 
@@ -83,6 +84,29 @@ def test_a_scheduler_that_dies(game_file, whole, tmp_path):
     assert "Traceback" not in said
     with dask_processes(tmp_path / "second", 1) as dask:
         resumed(game_file, run, "--scheduler", dask.address)
+    assert contents(run) == contents(whole)
+
+
+@pytest.mark.parametrize("more", [0, 1], ids=["for good", "for a while"])
+def test_a_scheduler_that_is_stopped(game_file, whole, tmp_path, more):
+    run = tmp_path / "run"
+    with dask_processes(tmp_path) as dask:
+        dask.worker(fault=SLOW)
+        patience = 60 if more else 2
+        process = start(*arguments(game_file, run, "--scheduler", dask.address, "--wait-timeout", patience))
+        wait_for_parts(process, run, 10)
+        dask.scheduler.send_signal(signal.SIGSTOP)
+        if more:
+            time.sleep(3)  # the client asks in vain
+            dask.scheduler.send_signal(signal.SIGCONT)
+        code, _, said = end(process)
+    if more:
+        assert code == 0, said
+    else:
+        assert code == 75, said
+        assert f"the Dask scheduler at {dask.address} has not answered for 2 s" in said
+        done = autohold(*arguments(game_file, run, "--resume", "--serial"))
+        assert done.returncode == 0, done.stderr
     assert contents(run) == contents(whole)
 
 

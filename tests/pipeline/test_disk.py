@@ -7,11 +7,15 @@ import resource
 import signal
 import struct
 import subprocess
+import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import psutil
 import pytest
 
+from pipeline.cluster import connect
+from pipeline.execute import Connection
 from pipeline.location import append_lines
 from pipeline.lock import LOCK, InUse, claim
 from pipeline.store import read_part
@@ -277,6 +281,12 @@ def test_one_of_many_gets_the_lock_or_takes_it_over(tmp_path, left):
 YEAR = 365.25 * 86400
 
 
+def put(clock, seconds):
+    """Have a clock be wrong by so much; in place, for processes have its file in their memory."""
+    with clock.open("r+b") as file:
+        file.write(struct.pack("d", seconds))
+
+
 def test_a_clock_that_jumps(how, game_file, whole, tmp_path):
     """Ten years on, then twenty back: nothing waits for it, and nothing is given up."""
     clock, run = tmp_path / "clock", tmp_path / "run"
@@ -285,11 +295,27 @@ def test_a_clock_that_jumps(how, game_file, whole, tmp_path):
     process = start(*arguments(game_file, run, *how), **stub)
     for number, years in ((10, 10), (25, -10)):
         wait_for_parts(process, run, number)
-        with clock.open("r+b") as file:
-            file.write(struct.pack("d", years * YEAR))
+        put(clock, years * YEAR)
     code, _, said = end(process)
     assert code == 0, said
     assert contents(run) == contents(whole)
     first, last = log(run)
     assert int(first["time"][:4]) - int(last["time"][:4]) in (9, 10)  # so the clock did jump
     assert 0 <= last["seconds"] < YEAR
+
+
+def calls_while_the_clock_goes_back():
+    """Calls on local workers, more than can be on their way at once, and an hour less after some of them."""
+    with connect(Connection(workers=2)) as cluster:
+        for done, _ in enumerate(cluster.map(abs, range(600), [f"call-{number}" for number in range(600)])):
+            if done == 200:
+                put(Path(os.environ["JUMPING_CLOCK"]), -3600)
+
+
+def test_a_clock_that_goes_back_while_messages_fly(tmp_path):
+    clock = tmp_path / "clock"
+    clock.write_bytes(struct.pack("d", 0))
+    stub = {"PYTHONPATH": f"{JUMPING_CLOCK}:{ROOT}", "JUMPING_CLOCK": str(clock)}
+    code = "from tests.pipeline.test_disk import calls_while_the_clock_goes_back as run; run()"
+    done = subprocess.run([sys.executable, "-c", code], env=environment(**stub), timeout=60, check=False)
+    assert done.returncode == 0
