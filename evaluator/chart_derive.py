@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,8 @@ def _groups(
     sorts, sort_of = _reduce(np.array([line.fits for line in lines]))
     # Sixteen bits, if they are enough, are sorted many times faster.
     sort_of = sort_of.astype(np.uint16 if sorts.shape[1] <= 1 << 16 else np.intp)[kind_of]
-    group_of = _number(np.bitwise_or.reduce([_words(sorts.T)[sort_of[mask]] for mask in range(32)]))
+    words = _words(sorts.T)
+    group_of = _number(reduce(np.bitwise_or, (words[sort_of[mask]] for mask in range(32))))
     number = int(group_of.max()) + 1
     entries = list(_entries(sorts, sort_of, loss * weights, group_of, number))
     line = np.repeat(np.arange(len(lines), dtype=np.int32), [len(groups) for groups, _ in entries])
