@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import CancelledError
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
 from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from secrets import token_hex
 from time import monotonic, sleep
 from typing import Any
 
@@ -103,9 +104,12 @@ class Cluster:
         keys: Sequence[str],
         report: Report = ignore,
     ) -> Iterator[tuple[Argument, Result | Failure]]:
-        """Call the function on the workers; a sliding window that follows the workers keeps few calls in flight."""
-        call = Checked(function, installed_digest())
-        waiting = iter(zip(arguments, keys, strict=True))
+        """Call the function on the workers; a sliding window that follows the workers keeps few calls in flight.
+
+        A scheduler takes calls of equal keys for one call, whoever sends them; so those of this map have a name of it.
+        """
+        call, name = Checked(function, installed_digest()), token_hex(8)
+        waiting = iter(zip(arguments, (f"{key}-{name}" for key in keys), strict=True))
         running: dict[str, tuple[Argument, Future[Any]]] = {}
         watch = _Watch(self._client, self._what, self._patience, self._to_come)
         while True:
@@ -117,7 +121,7 @@ class Cluster:
             news = self._news()
             for said in news:
                 if not isinstance(said, Future):
-                    watch.hear(said[1], report)
+                    watch.hear(said[1], running.keys(), report)
             finished = [future for future in news if isinstance(future, Future) and future.key in running]
             results = self._results(finished)
             if len(results) < len(finished) or not news:
@@ -154,15 +158,32 @@ class Cluster:
         results: list[tuple[Future[Any], Any]] = []
         results += [(future, self._failure(future)) for future in futures if future.status in ("error", "cancelled")]
         done = [future for future in futures if future.status == "finished"]
-        if done:
-            with suppress(OSError, CancelledError):  # those are heard of again
-                found = self._client.sync(self._client.gather, done, callback_timeout=LOOK_AFTER)
-                results += zip(done, found, strict=True)
+        results += self._gathered(done) or [pair for some in self._by_worker(done) for pair in self._gathered(some)]
         known = {future.key for future, _ in results}
         for future in futures:
             if future.key not in known:
                 future.add_done_callback(self._heard.put)
         return results
+
+    def _gathered(self, futures: Sequence[Future[Any]]) -> list[tuple[Future[Any], Any]]:
+        """The results of those still finished; none at all when one of their workers is lost, or does not answer."""
+        done = [future for future in futures if future.status == "finished"]
+        try:
+            found = self._client.sync(self._client.gather, done, callback_timeout=LOOK_AFTER) if done else []
+        except (OSError, CancelledError):
+            return []
+        return list(zip(done, found, strict=True))
+
+    def _by_worker(self, futures: Sequence[Future[Any]]) -> list[list[Future[Any]]]:
+        """The same by where their results are, for a worker that does not answer is to keep back no others."""
+        try:
+            where = self._client.sync(self._client.who_has, futures, callback_timeout=LOOK_AFTER) if futures else {}
+        except (OSError, CancelledError):
+            return []
+        groups: dict[Any, list[Future[Any]]] = {}
+        for future in futures:
+            groups.setdefault(where.get(future.key), []).append(future)
+        return list(groups.values())
 
     def _failure(self, future: Future[Any]) -> Failure:
         """Why a call could not be done, if others can; raises what concerns all of them."""
@@ -206,13 +227,13 @@ class _Watch:
             reason = f"{what} for {self._patience:g} s; what is done is on disk, --resume goes on"
             raise Unreachable(f"{self._what} {reason}")
 
-    def hear(self, said: Mapping[str, Any], report: Report) -> None:
-        """Take in that a worker has come or gone."""
+    def hear(self, said: Mapping[str, Any], running: Set[str], report: Report) -> None:
+        """Take in that a worker has come or gone; of the calls that it had, those of others are theirs to repeat."""
         if said["action"] == "add-worker":
             report(event("worker joined", worker=said["worker"]))
         else:
             what = "worker left" if said["expected"] else "worker lost"
-            report(event(what, worker=said["worker"], calls=sorted(said["processing-tasks"])))
+            report(event(what, worker=said["worker"], calls=sorted(running & {*said["processing-tasks"]})))
         self.look()
 
 

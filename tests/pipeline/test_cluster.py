@@ -1,6 +1,8 @@
 """Connecting to clusters: local workers, schedulers that run already, and what is said where there are none."""
 
 import json
+import os
+import signal
 from datetime import UTC, datetime, timedelta
 
 import psutil
@@ -12,7 +14,7 @@ from cryptography.x509.oid import NameOID
 
 from pipeline.cluster import WINDOW, connect, local_cluster
 from pipeline.execute import Connection
-from tests.pipeline.clusters import dask_processes, process_after
+from tests.pipeline.clusters import dask_processes, process_after, wait_until
 from tests.pipeline.games import arguments, autohold, contents, log
 
 
@@ -133,6 +135,27 @@ def test_the_window_of_calls_in_flight_follows_the_workers(tmp_path):
             if len(pids) == 2 and flying[2] == 2 * WINDOW:
                 break
     assert flying == {1: WINDOW, 2: 2 * WINDOW}
+
+
+def test_a_worker_that_does_not_answer_keeps_back_its_own_results_only(tmp_path):
+    number, happened, most = 0, [], 60
+    given_up = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "30s"}
+    with (
+        dask_processes(tmp_path, 2, **given_up) as dask,
+        connect(Connection(scheduler=dask.address, wait_workers=2)) as cluster,
+    ):
+        results = cluster.map(process_after, [0.1] * most, [f"call-{n}" for n in range(most)], happened.append)
+        _, stopped = next(results)
+        pids = cluster._client.run(os.getpid)
+        (address,) = (where for where, pid in pids.items() if pid == stopped)
+        wait_until(lambda: cluster._client.has_what()[address])
+        os.kill(stopped, signal.SIGSTOP)
+        while number < 2 * WINDOW:  # all that were on their way, and more
+            _, pid = next(results)
+            number += pid != stopped
+        assert happened == []  # nobody has given up the worker
+        os.kill(stopped, signal.SIGCONT)
+        assert len(list(results)) > 0
 
 
 # --- TLS --------------------------------------------------------------------------------------------------------------

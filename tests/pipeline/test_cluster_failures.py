@@ -138,6 +138,19 @@ def test_all_workers_are_lost(game_file, whole, tmp_path, more):
     assert contents(run) == contents(whole)
 
 
+def test_two_runs_of_one_plan_on_one_scheduler(game_file, whole, tmp_path):
+    """Each makes its own files, for a scheduler could take the calls of both for the same."""
+    runs = [tmp_path / name for name in ("one", "two")]
+    with dask_processes(tmp_path) as dask:
+        for _ in range(2):
+            dask.worker(fault="slow 0.02")
+        both = [start(*arguments(game_file, run, "--scheduler", dask.address)) for run in runs]
+        for process in both:
+            code, _, said = end(process)
+            assert code == 0, said
+    assert [contents(run) == contents(whole) for run in runs] == [True, True]
+
+
 # --- other code -------------------------------------------------------------------------------------------------------
 
 
