@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -34,12 +36,21 @@ class ConfigError(ValueError):
 
 
 def slug(name: str) -> str:
-    """A name in lower-case letters and digits with hyphens between.
+    """A name in lower-case letters and digits with hyphens between, for folders, files and columns.
 
-    >>> slug("Jacks or Better"), slug("9/6, royal flush=4880")
-    ('jacks-or-better', '9-6-royal-flush-4880')
+    Letters lose their accents. Where a letter has no such form, or nothing is left, eight digits of the name's SHA-256
+    follow, so that names in other scripts stay different.
+
+    >>> slug("Jacks or Better"), slug("9/6, royal flush=4880"), slug("Café Olé")
+    ('jacks-or-better', '9-6-royal-flush-4880', 'cafe-ole')
+    >>> slug("Джокер 9/6"), slug("Джокер 8/5")
+    ('9-6-6f936114', '8-5-a6c324f2')
     """
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or "x"
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
+    words = re.sub(r"[^a-z0-9]+", "-", "".join(c for c in plain if not unicodedata.combining(c))).strip("-")
+    if words and all(letter.isascii() for letter in plain if letter.isalnum()):
+        return words
+    return f"{words or 'x'}-{hashlib.sha256(plain.encode()).hexdigest()[:8]}"
 
 
 def key_path(parts: Sequence[str | int]) -> str:

@@ -83,12 +83,22 @@ class Plan:
     """whether certificates say what each pay does to the payback"""
 
     def __post_init__(self) -> None:
-        folders = [folder for entry in self.entries for folder in entry.folders]
-        twice = {folder for folder in folders if folders.count(folder) > 1}
-        if twice:
+        named = [(slug(entry.name), entry.name) for entry in self.entries]
+        named += [
+            (folder, table.label)
+            for entry in self.entries
+            for folder, table in zip(entry.folders, entry.paytables, strict=True)
+        ]
+        sharing: dict[str, list[str]] = {}
+        for folder, name in named:
+            sharing.setdefault(folder, []).append(name)
+        if max(map(len, sharing.values()), default=0) > 1:
             raise ConfigError(
-                Fault("", folder, "two paytables share this folder; rename one of them") for folder in sorted(twice)
+                Fault("", folder, f"{' and '.join(map(repr, names))} share this folder; rename one or leave it out")
+                for folder, names in sharing.items()
+                if len(names) > 1
             )
+        folders = [folder for entry in self.entries for folder in entry.folders]
         long = [folder for folder in folders if max(map(len, folder.split("/"))) > MOST_LETTERS]
         if long:
             raise ConfigError(

@@ -484,8 +484,23 @@ def test_two_games_that_share_a_folder(tmp_path):
         (tmp_path / name).write_text(BASE)
     done = autohold("certify", tmp_path / "a.toml", tmp_path / "b.toml", "--out", tmp_path / "run", "--serial")
     assert done.returncode == 2
-    assert "small/a: two paytables share this folder" in done.stderr
+    assert "small/a: 'a' and 'a' share this folder" in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_two_names_with_one_folder_are_refused_though_their_paytables_differ(tmp_path):
+    """The explorer of the second game would replace that of the first."""
+    for name, paytable in (("Café", "a"), ("Cafe", "b"), ("Кафе", "c")):
+        text = BASE.replace("Small", name).replace("[paytable.a", f"[paytable.{paytable}")
+        (tmp_path / f"{paytable}.toml").write_text(text, encoding="utf-8")
+    run = tmp_path / "run"
+    files = [tmp_path / f"{name}.toml" for name in "abc"]
+    done = autohold("certify", *files, "--out", run, "--serial")
+    assert done.returncode == 2
+    assert done.stderr == "autohold: cafe: 'Café' and 'Cafe' share this folder; rename one or leave it out\n"
+    assert not run.exists()
+    assert autohold("certify", *files[1:], "--out", run, "--serial").returncode == 0
+    assert {path.parent.name for path in run.glob("*/*/")} == {"cafe", slug("Кафе")}
 
 
 def test_a_name_too_long_for_a_folder(tmp_path):
@@ -553,6 +568,8 @@ def test_a_win_that_takes_hands_from_one_that_pays_more_is_a_warning(tmp_path):
 
 def test_names():
     assert slug("Jacks or Better") == "jacks-or-better"
-    assert slug("—") == "x"
+    assert slug("Straße, Café ½") == slug("STRASSE, CAFE 1/2") == "strasse-cafe-1-2"
+    assert len({slug(name) for name in ("—", "Джокер", "Ставка", "Джокер 9/6", "九/六")}) == 5
+    assert slug("Łódź") == slug("ŁÓDŹ") == "odz-4622385b"
     assert key_path(["win", 0, "when"]) == "win[1].when"
     assert key_path(["paytable", "9/6", "pays"]) == 'paytable."9/6".pays'
