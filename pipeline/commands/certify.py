@@ -183,17 +183,29 @@ def choose_games(
 
 
 def _changes(pays: tuple[str, ...]) -> dict[str, Fraction]:
+    """Win -> new pay. Raises `ConfigError` with every `--pay` that is none, and every win with several."""
+    from pipeline.faults import ConfigError, Fault
     from pipeline.paytables import parse_pay
 
+    faults: list[Fault] = []
+    said: dict[str, list[str]] = {}
     changes = {}
     for text in pays:
-        win, equals, value = text.rpartition("=")
+        win, equals, value = (part.strip() for part in text.rpartition("="))
         try:
             if not equals:
                 raise ValueError("expected WIN=VALUE")
-            changes[win.strip()] = parse_pay(value)
+            changes[win] = parse_pay(value)
+            said.setdefault(win, []).append(text)
         except ValueError as problem:
-            raise click.BadParameter(f"{text!r}: {problem}", param_hint="--pay") from None
+            faults.append(Fault("--pay", repr(text), str(problem)))
+    faults += [
+        Fault("--pay", win, f"expected one pay, found {' and '.join(map(repr, texts))}")
+        for win, texts in said.items()
+        if len(texts) > 1
+    ]
+    if faults:
+        raise ConfigError(faults)
     return changes
 
 

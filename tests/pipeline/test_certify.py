@@ -493,6 +493,23 @@ def test_wrong_use(command, game_file, tmp_path, more, said):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("command_name", ["certify", "plan"])
+def test_every_fault_of_changed_pays_is_named_also_of_one_win_twice(command, game_file, tmp_path, command_name):
+    pays = ["flush=2", "flush = 3", "x", "four of a kind=z", "three of a kind=1"]
+    file = tmp_path / "run.toml"
+    file.write_text(f"games = ['{game_file}']\nout = 'run'\npay = {pays}\n", encoding="utf-8")
+    line = [word for pay in pays for word in ("--pay", pay)]
+    for more in ((game_file, "--out", tmp_path / "run", *line), ("--run-config", file)):
+        done = command(command_name, *more)
+        assert done.returncode == 2
+        assert done.stderr.splitlines() == [
+            "autohold: --pay: 'x': expected WIN=VALUE",
+            "--pay: 'four of a kind=z': expected a number or a fraction like '6/5', found 'z'",
+            "--pay: flush: expected one pay, found 'flush=2' and 'flush = 3'",
+        ]
+    assert not (tmp_path / "run").exists()
+
+
 def test_wrong_rows_per_part(command, game_file, tmp_path):
     done = command("certify", game_file, "--out", tmp_path / "run", "--rows-per-part", 0)
     assert done.returncode == 2
