@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import traceback
@@ -33,6 +34,9 @@ from pipeline.commands.verify import verify
 from pipeline.console import DONE, INTERNAL, IO, LATER, NO, WRONG
 from pipeline.output import Output
 
+STREAMS = (1, 2)
+"""file descriptors of stdout and stderr"""
+
 
 class Stopped(BaseException):
     """A signal asked the command to stop."""
@@ -47,15 +51,36 @@ def main() -> NoReturn:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
     output = Output()
-    code = _run(output)
+    try:
+        code = _run(output)
+    except BrokenPipeError:
+        code = _unread()
     output.end(code)
     sys.exit(code)
+
+
+def _unread() -> int:
+    """The exit code where nobody reads stdout or stderr any more: that of a program that SIGPIPE ends, in silence."""
+    for stream in STREAMS:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    return 128 + signal.SIGPIPE
+
+
+def _nobody_reads() -> bool:
+    """Whether stdout or stderr is a pipe or socket whose other end is closed."""
+    watched = select.poll()
+    for stream in STREAMS:
+        watched.register(stream, 0)
+    return bool(watched.poll(0))
 
 
 def _run(output: Output) -> int:
     """Run the command, say what went wrong if anything did, and return the exit code."""
     try:
-        return cli.main(standalone_mode=False, obj=output) or DONE
+        with cli.make_context("autohold", sys.argv[1:], obj=output) as context:
+            return cli.invoke(context) or DONE
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except Stopped as stopped:
         how = f"; {_RESUME}" if _can_resume() else ""
         return output.fail(128 + stopped.number, f"stopped by {stopped}{how}")
@@ -66,10 +91,9 @@ def _run(output: Output) -> int:
         return output.fail(problem.exit_code, problem.format_message())
     except click.Abort:
         return output.fail(130, "stopped")
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
     except Exception as problem:
+        if isinstance(problem, BrokenPipeError) and _nobody_reads():
+            raise
         return output.fail(*_explain(problem))
 
 
@@ -125,7 +149,7 @@ def cli() -> None:
 
     Exit codes: 0 done, 1 the answer is no, 2 wrong use or game file, 70 internal
     error, 74 input or output failed, 75 unfinished but can be resumed, 130 and
-    143 stopped by a signal.
+    143 stopped by a signal, 141 nobody reads the output.
     """
 
 

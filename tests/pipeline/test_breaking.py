@@ -111,7 +111,7 @@ def test_a_command_that_cannot_be_resumed_does_not_say_so(monkeypatch, capsys):
         (["certify", "x.toml"], "with --resume to go on\n"),
     ):
         monkeypatch.setattr("sys.argv", ["autohold", *words])
-        monkeypatch.setattr(cli.cli, "main", stopped)
+        monkeypatch.setattr(cli.cli, "invoke", stopped)
         monkeypatch.setattr(signal, "signal", lambda *_: None)
         with pytest.raises(SystemExit) as left:
             cli.main()
