@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -19,20 +20,20 @@ from time import monotonic, sleep
 from typing import Any
 
 import dask
-from distributed import Client, Future, KilledWorker, LocalCluster, Security
+from distributed import Client, Future, KilledWorker, LocalCluster, Security, Status
 
 from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Connection, Failure, Result, Tls
 from pipeline.faults import ConfigError, Fault
 from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest
-from pipeline.slurm import MOST_WORKERS, says, worker_job
+from pipeline.slurm import MOST_WORKERS, STEADY_CLOCK, says, worker_job
 
 WINDOW = 8
 """calls in flight for each thread of a worker, sent by the half; so nobody waits and the scheduler stays small"""
 LOOK_AFTER = 1.0
 """seconds without news after which workers are counted"""
-STEADY_CLOCK = "pipeline.steady_clock"
-"""what keeps a process going when its clock is put back"""
+ROLES = ("client", "scheduler", "worker")
+"""who has a certificate"""
 LEAVE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """run by every local worker: a terminal interrupts all processes of a command, and only the command is to answer"""
 
@@ -238,8 +239,8 @@ class _Watch:
 
 
 @contextmanager
-def connect(connection: Connection) -> Iterator[Cluster]:
-    """The workers that a connection names.
+def connect(connection: Connection, warn: Callable[[str], None] = lambda _: None) -> Iterator[Cluster]:
+    """The workers that a connection names; `warn` is told what may end well yet.
 
     Raises `Unreachable` without a scheduler or without workers, `OtherSoftware` where they have other software.
     """
@@ -251,7 +252,7 @@ def connect(connection: Connection) -> Iterator[Cluster]:
         with remote_cluster(connection) as cluster:
             yield cluster
     elif connection.slurm:
-        with slurm_cluster(connection.slurm, connection) as cluster:
+        with slurm_cluster(connection.slurm, connection, warn) as cluster:
             yield cluster
     else:
         with local_cluster(connection.workers or default_workers(), connection.dashboard) as cluster:
@@ -302,14 +303,40 @@ def remote_cluster(connection: Connection) -> Iterator[Cluster]:
             yield found
 
 
+class _Submitted:
+    """A job of dask-jobqueue that is submitted until SLURM takes it; by itself it is submitted once, and forgotten."""
+
+    status: Status
+    job_id: str | None
+
+    async def start(self) -> None:
+        """Begin to submit it."""
+        self._wanted = True
+        self._submission = asyncio.create_task(self._submit())
+        self.status = Status.running
+
+    async def _submit(self) -> None:
+        while self._wanted and not self.job_id:
+            try:
+                await super().start()  # type: ignore[misc]
+            except (RuntimeError, OSError):  # as long as SLURM's controller starts again, for example
+                await asyncio.sleep(LOOK_AFTER)
+
+    async def close(self) -> None:
+        """Cancel it, or submit it no more."""
+        self._wanted = False
+        await self._submission
+        await super().close()  # type: ignore[misc]
+
+
 @contextmanager
-def slurm_cluster(profile: str, connection: Connection) -> Iterator[Cluster]:
+def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], None]) -> Iterator[Cluster]:
     """Workers as SLURM jobs: as many as there is work for, replaced when they are lost, cancelled at the end.
 
     Raises `ConfigError` for a profile that cannot be used, `Unreachable` without workers.
     """
     try:
-        from dask_jobqueue.slurm import SLURMCluster  # its import adds its defaults to Dask's configuration
+        from dask_jobqueue.slurm import SLURMCluster, SLURMJob  # its import adds its defaults to Dask's configuration
     except ImportError:
         fault = Fault("--slurm", profile, "needs dask-jobqueue: pip install 'autohold[slurm]'")
         raise ConfigError([fault]) from None
@@ -320,23 +347,28 @@ def slurm_cluster(profile: str, connection: Connection) -> Iterator[Cluster]:
     what, timeout = f"SLURM by jobqueue.{profile}", connection.wait_timeout
     with (
         dask.config.set({f"jobqueue.{profile}": job}),
-        SLURMCluster(config_name=profile, security=_security(connection.tls), silence_logs=logging.CRITICAL) as cluster,
+        SLURMCluster(
+            config_name=profile,
+            job_cls=type("Job", (_Submitted, SLURMJob), {}),  # type: ignore[arg-type]
+            security=_security(connection.tls) or _configured_security(),
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
         Client(cluster) as client,
     ):
         taken, words = says(cluster.job_script())
-        if not taken:
-            raise Unreachable(f"{what}: SLURM takes no such job: {words}")
+        if not taken:  # perhaps only for now
+            warn(f"{what}: SLURM takes no such job: {words}; trying for {timeout:g} s")
         # Jobs may wait long: ask for all that there is work for at once, and keep those without work for a minute.
         cluster.adapt(minimum=least, maximum=max(least, most), target_duration="10ms", wait_count=60)
-        try:
-            _wait_for_workers(client, connection.wait_workers, timeout, what)
-        except Unreachable as problem:
-            raise Unreachable(f"{problem}; SLURM says: {says(cluster.job_script())[1]}") from None
         threads = most * job["cores"] // job["processes"]
         name = f"{what}, {_count(most, 'worker')} at most"
-        with closing(Cluster(client, name, what, timeout, _dashboard(client), threads)) as found:
-            found.check_software()
-            yield found
+        try:
+            _wait_for_workers(client, connection.wait_workers, timeout, what)
+            with closing(Cluster(client, name, what, timeout, _dashboard(client), threads)) as found:
+                found.check_software()
+                yield found
+        except Unreachable as problem:
+            raise Unreachable(f"{problem}; SLURM says: {says(cluster.job_script())[1]}") from None
 
 
 def _dashboard(client: Client, wanted: bool = False) -> str:
@@ -348,10 +380,17 @@ def _dashboard(client: Client, wanted: bool = False) -> str:
 
 
 def _security(tls: Tls | None) -> Security | None:
-    """What a client needs to talk to an encrypted scheduler; None leaves it to Dask's configuration."""
+    """How to encrypt, whatever the role; None leaves a client to Dask's configuration."""
     if tls is None:
         return None
-    return Security(tls_ca_file=tls.ca, tls_client_cert=tls.cert, tls_client_key=tls.key, require_encryption=True)
+    files = {f"tls_{role}_{kind}": getattr(tls, kind) for role in ROLES for kind in ("cert", "key")}
+    return Security(tls_ca_file=tls.ca, **files, require_encryption=True)
+
+
+def _configured_security() -> Security | None:
+    """How to encrypt by Dask's configuration, which a scheduler does not for files alone; None where it names none."""
+    security = Security()
+    return security if security.get_tls_config_for_role("scheduler").get("cert") else None
 
 
 def _wait_for_workers(client: Client, number: int, timeout: float, what: str) -> None:

@@ -152,8 +152,9 @@ def choose_executor(connection: Connection) -> Callable[[], AbstractContextManag
 def _announced(connection: Connection) -> Iterator[Any]:
     from pipeline.cluster import connect
 
-    with connect(connection) as executor:
-        output().say("connected", f"autohold: {executor.greeting}")
+    said = output()
+    with connect(connection, lambda words: said.say("warning", f"autohold: {words}")) as executor:
+        said.say("connected", f"autohold: {executor.greeting}")
         yield executor
 
 

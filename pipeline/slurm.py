@@ -15,6 +15,9 @@ EXAMPLE = "configs/cluster/jobqueue.yaml"
 MOST_WORKERS = 8
 """workers at most, where neither the command nor Dask's configuration limits them"""
 
+STEADY_CLOCK = "pipeline.steady_clock"
+"""what keeps a process going when its clock is put back, as a preload of Dask"""
+
 PATIENCE = 60
 """seconds in which SLURM has to answer"""
 
@@ -54,6 +57,10 @@ def worker_job(profile: str, jobqueue: Mapping[str, Mapping[str, Any]]) -> dict[
     own = {
         "processes": job.get("processes") or job["cores"],
         "python": job.get("python") or sys.executable,
+        "worker-extra-args": [
+            *(job.get("worker-extra-args") or job.get("extra") or ()),
+            *("--preload", STEADY_CLOCK, "--preload-nanny", STEADY_CLOCK),
+        ],
         # A port that is free, for several commands can run on this host.
         "scheduler-options": {"dashboard_address": ":0", **(job.get("scheduler-options") or {})},
     }

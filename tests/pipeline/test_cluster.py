@@ -3,17 +3,13 @@
 import json
 import os
 import signal
-from datetime import UTC, datetime, timedelta
 
 import psutil
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from pipeline.cluster import WINDOW, connect, local_cluster
 from pipeline.execute import Connection
+from tests.pipeline.certificates import make_pem, tls_options, tls_settings
 from tests.pipeline.clusters import dask_processes, process_after, wait_until
 from tests.pipeline.games import arguments, autohold, contents, log
 
@@ -161,37 +157,9 @@ def test_a_worker_that_does_not_answer_keeps_back_its_own_results_only(tmp_path)
 # --- TLS --------------------------------------------------------------------------------------------------------------
 
 
-def signed(name, key, issuer, issuer_key, authority=False):
-    now = datetime.now(UTC)
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(minutes=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
-    )
-    return builder.sign(issuer_key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-
-
 @pytest.fixture(scope="module")
 def pem(tmp_path_factory):
-    """Option -> file: an authority, and a certificate with its key that all sides share."""
-    folder = tmp_path_factory.mktemp("pem")
-    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
-    authority, member = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("ca", "member"))
-    files = {
-        "ca": signed(authority, keys[0], authority, keys[0], authority=True),
-        "cert": signed(member, keys[1], authority, keys[0]),
-        "key": keys[1].private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        ),
-    }
-    for name, content in files.items():
-        (folder / f"{name}.pem").write_bytes(content)
-    return {name: folder / f"{name}.pem" for name in files}
+    return make_pem(tmp_path_factory.mktemp("pem"))
 
 
 @pytest.fixture(scope="module")
@@ -205,16 +173,13 @@ def encrypted(tmp_path_factory, pem):
 
 def test_tls_by_options(game_file, whole, tmp_path, encrypted, pem):
     assert encrypted.address.startswith("tls://")
-    options = [word for name in pem for word in (f"--tls-{name}", pem[name])]
-    done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", encrypted.address, *options))
+    done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", encrypted.address, *tls_options(pem)))
     assert done.returncode == 0, done.stderr
     assert contents(tmp_path / "run") == contents(whole)
 
 
 def test_tls_by_configuration(game_file, whole, tmp_path, encrypted, pem):
-    names = {"CA_FILE": "ca", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}
-    settings = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(pem[file]) for name, file in names.items()}
-    done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", encrypted.address), **settings)
+    done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", encrypted.address), **tls_settings(pem))
     assert done.returncode == 0, done.stderr
     assert contents(tmp_path / "run") == contents(whole)
 

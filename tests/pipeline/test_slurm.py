@@ -8,6 +8,7 @@ import pytest
 from pipeline.faults import ConfigError
 from pipeline.slurm import worker_job
 
+STEADY = ["--preload", "pipeline.steady_clock", "--preload-nanny", "pipeline.steady_clock"]
 SLURM = {"cores": None, "memory": None, "processes": None, "python": None, "walltime": "00:30:00"}
 
 
@@ -28,11 +29,14 @@ def test_what_a_profile_leaves_out_is_as_in_slurm():
         "python": sys.executable,
         "walltime": "00:30:00",
         "job-extra-directives": ["-v"],
+        "worker-extra-args": STEADY,
         "scheduler-options": {"dashboard_address": ":0"},
     }
     own = {"cores": 4, "memory": "8GiB", "processes": 1, "python": "python3", "scheduler-options": {"port": 1}}
+    own["worker_extra_args"] = ["--resources", "a=1"]
     job = worker_job("own", {"slurm": SLURM, "own": own})
     assert (job["processes"], job["python"]) == (1, "python3")
+    assert job["worker-extra-args"] == ["--resources", "a=1", *STEADY]
     assert job["scheduler-options"] == {"dashboard_address": ":0", "port": 1}
 
 

@@ -82,6 +82,18 @@ def until(condition, what, seconds=300):
     return value
 
 
+def steady_clocks(client):
+    """Whether the scheduler, all workers and their nannies wait by a clock that nobody sets."""
+
+    def loaded():
+        import sys
+
+        return "pipeline.steady_clock" in sys.modules
+
+    workers = client.run(loaded), client.run(loaded, nanny=True)
+    return {client.run_on_scheduler(loaded), *(there for found in workers for there in found.values())}
+
+
 @pytest.fixture(scope="session")
 def slurm(tmp_path_factory):
     programs = tmp_path_factory.mktemp("programs")

@@ -1,10 +1,11 @@
 """The sbatch script that we ship, on a real SLURM: what ends a job early costs time and nothing else."""
 
 import pytest
+from distributed import Client
 
 from pipeline.lock import claim
 from tests.pipeline.games import SMALL, contents, parts
-from tests.slurm.conftest import FOUR, PARTS, until
+from tests.slurm.conftest import FOUR, PARTS, steady_clocks, until
 
 pytestmark = pytest.mark.programs
 
@@ -21,6 +22,8 @@ def test_its_workers_are_cancelled_and_its_time_ends(slurm, local, tmp_path):
     job = slurm.submit(tmp_path, 2, *FOUR, "--out", run)
     log = tmp_path / f"autohold-{job}.log"
     until(lambda: parts(run), "a part")
+    with Client(scheduler_file=tmp_path / f".scheduler-{job}.json") as client:
+        assert steady_clocks(client) == {True}
     slurm("scancel", slurm.step(job, "workers"))
     slurm.start_again(job, 1)
     until(lambda: "start 1" in log.read_text(), "a second start")

@@ -1,11 +1,15 @@
 """Workers as SLURM jobs, by --slurm and the profile that we ship."""
 
+import re
+import shutil
 import signal
 
 import pytest
+from distributed import Client, Security
 
+from tests.pipeline.certificates import make_pem, tls_options, tls_settings
 from tests.pipeline.games import autohold, contents, parts, start
-from tests.slurm.conftest import CATALOGUE, TWELVE, until
+from tests.slurm.conftest import CATALOGUE, TWELVE, steady_clocks, until
 
 pytestmark = pytest.mark.programs
 
@@ -14,6 +18,11 @@ NAME = "autohold-worker"
 
 def certify(out, *more):
     return ("certify", *TWELVE, "--out", out, "--slurm", "autohold", *more)
+
+
+def scheduler(slurm, job):
+    """The address to which the worker of a job connects."""
+    return re.search(r" (t[cl][ps]://\S+) ", slurm("scontrol", "write", "batch_script", job, "-"))[1]
 
 
 @pytest.fixture
@@ -29,12 +38,94 @@ def test_a_worker_job_is_cancelled(slurm, local, environment, tmp_path, workers)
     more = ("--workers", workers, "--wait-timeout", 200)
     process = start(*certify(run, *more), **environment, DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT="1s")
     jobs = until(lambda: parts(run) and len(jobs := slurm.jobs(NAME)) == workers and jobs, "jobs at work")
+    with Client(scheduler(slurm, jobs[0])) as client:
+        assert steady_clocks(client) == {True}
     slurm("scancel", jobs[0])
     assert process.poll() is None
     _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
     assert contents(run) == local(*TWELVE, "--serial")
     assert slurm.jobs(NAME) == []
+
+
+class Refusing:
+    """An sbatch that fails while it is told to, as while SLURM's controller starts again."""
+
+    def __init__(self, folder, path):
+        folder.mkdir()
+        self.path = f"{folder}:{path}"
+        self._flag, self._refused = folder / "refuse", folder / "refused"
+        real = shutil.which("sbatch", path=path)
+        (folder / "sbatch").write_text(
+            f'#!/bin/sh\n[ -e {self._flag} ] || exec {real} "$@"\necho >> {self._refused}\n'
+            "echo 'sbatch: error: Unable to contact slurm controller (connect failure)' >&2\nexit 1\n"
+        )
+        (folder / "sbatch").chmod(0o755)
+
+    def begin(self):
+        """Refuse from now on."""
+        self._flag.touch()
+
+    def end(self):
+        """Refuse no more."""
+        self._flag.unlink()
+
+    def times(self):
+        """How often a call was refused."""
+        return len(self._refused.read_text()) if self._refused.exists() else 0
+
+
+@pytest.fixture
+def refusing(slurm, tmp_path):
+    return Refusing(tmp_path / "refusing", slurm.environment["PATH"])
+
+
+def test_slurm_takes_no_jobs_at_the_start(slurm, local, environment, refusing, tmp_path):
+    refusing.begin()
+    process = start(*certify(tmp_path / "run", "--workers", 1), **{**environment, "PATH": refusing.path})
+    until(lambda: refusing.times() == 3 or process.poll(), "it was asked again", 60)
+    assert process.poll() is None
+    refusing.end()
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert contents(tmp_path / "run") == local(*TWELVE, "--serial")
+    assert slurm.jobs(NAME) == []
+
+
+def test_slurm_takes_no_jobs_when_one_is_lost(slurm, local, environment, refusing, tmp_path):
+    run = tmp_path / "run"
+    settings = {**environment, "PATH": refusing.path, "DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1s"}
+    process = start(*certify(run, "--workers", 1, "--wait-timeout", 200), **settings)
+    (job,) = until(lambda: parts(run) and slurm.jobs(NAME), "a job at work")
+    refusing.begin()
+    slurm("scancel", job)
+    until(lambda: refusing.times() == 3 or process.poll(), "it was asked again", 60)
+    assert process.poll() is None
+    refusing.end()
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert contents(run) == local(*TWELVE, "--serial")
+    assert slurm.jobs(NAME) == []
+
+
+@pytest.mark.parametrize("said_by", ["options", "configuration"])
+def test_worker_jobs_that_talk_tls(slurm, local, environment, tmp_path, said_by):
+    run, pem = tmp_path / "run", make_pem(tmp_path)
+    by_options = said_by == "options"
+    settings = {} if by_options else tls_settings(pem, "client", "scheduler", "worker")
+    options = tls_options(pem) if by_options else ()
+    process = start(*certify(run, "--workers", 2, *options), **environment, **settings)
+    job, *_ = until(lambda: parts(run) and slurm.jobs(NAME), "a job at work", 60)
+    address = scheduler(slurm, job)
+    assert address.startswith("tls://")
+    with pytest.raises(OSError, match="in <TCP"), Client(address.replace("tls", "tcp"), timeout=1):
+        pass
+    ca, cert, key = map(str, pem.values())
+    with Client(address, security=Security(tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key)) as client:
+        assert {worker[:6] for worker in client.nthreads()} == {"tls://"}
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert contents(run) == local(*TWELVE, "--serial")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -60,9 +151,11 @@ def test_jobs_that_do_not_start(slurm, tmp_path):
 
 def test_jobs_that_slurm_does_not_take(slurm, tmp_path):
     wrong = slurm.profile(cores=1, memory="1GiB", queue="nowhere")
-    done = autohold(*certify(tmp_path / "run"), **wrong)
+    done = autohold(*certify(tmp_path / "run", "--wait-timeout", 1), **wrong)
     assert done.returncode == 75, done.stderr
-    assert "SLURM takes no such job: error: invalid partition specified: nowhere" in done.stderr
+    said, ended = done.stderr.splitlines()
+    assert "SLURM takes no such job: error: invalid partition specified: nowhere" in said
+    assert "has no workers after 1 s; SLURM says: error: invalid partition specified: nowhere" in ended
     assert "Traceback" not in done.stderr
 
 
