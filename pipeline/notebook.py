@@ -7,10 +7,11 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from evaluator.cards import ALIASES, JOKER
+
 if TYPE_CHECKING:
     import pandas as pd
 
-JOKER = "joker"
 ANY = "?"
 _RIGHT = ' style="text-align: right"'
 
@@ -103,15 +104,21 @@ def _split(name: str) -> tuple[str, str]:
 
 def _token(token: str, faces: set[str]) -> tuple[str, str]:
     """Face and suit of a card of a pattern; the suit is empty where any will do."""
-    if token.upper() in faces or token == ANY:
-        return token.upper(), ""
-    face, suit = _split(token)
+    if token == ANY or _face(token, faces) in faces:
+        return _face(token, faces), ""
+    said, suit = _split(token)
+    face = _face(said, faces)
     if face not in faces | {ANY}:
         raise ValueError(
             f"{token!r} is no card of this table: expected a face, alone or with a suit, or {ANY} as any face; "
             f"the faces held or dealt are {', '.join(sorted(faces))}"
         )
-    return face, suit
+    return face, ALIASES.get(suit, suit)
+
+
+def _face(said: str, faces: set[str]) -> str:
+    """The face by its name in the table, where that has another: T for 10."""
+    return said.upper() if said.upper() in faces else ALIASES.get(said.casefold(), said)
 
 
 def _fits(

@@ -3,7 +3,7 @@
     AA,KK      QQ+      22-55      AK  AKs  AKo      ATs+  KTo-KQo      AhKd      AKs:0.5,72o:1/4
 
 ``+`` goes up: pairs to aces, other hands by the lower card to the one below the higher. After a colon stands the
-weight, a decimal or a fraction, else 1. Of several items for a hole the last one counts.
+weight, a decimal or a fraction, else 1. A ten is T or 10. Of several items for a hole the last one counts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def parse_range(text: str) -> list[Fraction]:
             raise RangeError(f"{item!r}: {number!r} is not a weight; write a decimal or a fraction") from None
         if weight < 0:
             raise RangeError(f"{item!r}: a weight cannot be below 0")
-        for hole in _holes(item, said):
+        for hole in _holes(item, said.replace("10", "T")):
             weights[hole] = weight
     if not any(weights):
         raise RangeError(f"{text!r}: no hole has a weight")

@@ -110,3 +110,12 @@ def test_cards_without_a_suit():
     assert held(frame, "joker K").index.tolist() == [0]
     assert held(frame, "As A*").index.tolist() == [1]
     assert held(frame, "As Ah").index.tolist() == [2]
+
+
+def test_a_ten_is_t_or_10():
+    frame = pd.DataFrame({"held": ["Tc Jc", "Td Jc", "9c Tc", "2c 3c"]})
+    assert held(frame, "10s Js").index.tolist() == held(frame, "T♠ J♠").index.tolist() == [0]
+    assert held(frame, "10 J").index.tolist() == [0, 1]
+    assert held(frame, "T♣ 9♣", exact=True).index.tolist() == [2]
+    tens = pd.DataFrame({"held": ["10c Jc", "9c Jc"]})
+    assert held(tens, "10s Js").index.tolist() == [0]

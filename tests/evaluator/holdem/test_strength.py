@@ -150,6 +150,8 @@ def test_a_range_of_one_hole():
         ("A2s+", 48),
         ("KTo-KQo", 36),
         ("AhKd", 1),
+        ("10hKd", 1),
+        ("1010-QQ,A10s+", 34),
         ("AA, KK  QQ", 18),
         ("AA:0.5", 3),
         ("72o:1/4", 3),
