@@ -22,6 +22,7 @@ from pipeline.config import Game, formula_faults, load_game
 from pipeline.execute import Executor, Serial
 from pipeline.faults import ConfigError, Fault, slug
 from pipeline.location import Location, Remote, location
+from pipeline.open_run import choose_place, open_run
 from pipeline.plan import ROWS_PER_PART
 from pipeline.run import Run, make_plan
 from pipeline.run import certify as carry_out
@@ -210,11 +211,13 @@ def one_paytable(game: Game, name: str | None) -> Paytable:
 def read_strategy(run: str | Location, game: str, paytable: str) -> pd.DataFrame:
     """The strategy table of a paytable in a run directory; names or folder names will do.
 
-    The same as ``pd.read_parquet("RUN/jacks-or-better/9-6/strategy")``.
+    The same as ``pd.read_parquet("RUN/jacks-or-better/9-6/strategy")``. Raises `ConfigError` where there is none.
     """
     import pandas as pd
 
     folder = location(run) / slug(game) / slug(paytable) / "strategy"
+    if not folder.is_dir():
+        choose_place(open_run(location(run))[2], f"{slug(game)}/{slug(paytable)}")
     system, path = folder.filesystem() if isinstance(folder, Remote) else (None, folder)
     return pd.read_parquet(path, filesystem=system)
 

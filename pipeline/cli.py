@@ -147,6 +147,9 @@ def _version(context: click.Context, parameter: click.Parameter, value: bool) ->
 def cli() -> None:
     """Certify video poker: exact paybacks, optimal strategies, win frequencies.
 
+    GAME is a game file, like configs/jacks-or-better.toml; RUN is a run
+    directory, as certify makes it. COMMAND --help says more of a command.
+
     Exit codes: 0 done, 1 the answer is no, 2 wrong use or game file, 70 internal
     error, 74 input or output failed, 75 unfinished but can be resumed, 130 and
     143 stopped by a signal, 141 nobody reads the output.

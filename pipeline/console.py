@@ -14,7 +14,7 @@ import click
 from pipeline.output import output
 
 if TYPE_CHECKING:
-    from pipeline.execute import Connection
+    from pipeline.execute import Connection, Tls
 
 DONE, NO, WRONG, INTERNAL, IO, LATER = 0, 1, 2, 70, 74, 75
 """exit codes"""
@@ -64,7 +64,11 @@ def executor_options(function: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option("--serial", is_flag=True, help="No Dask: one part after the other in this process."),
             click.option(
-                "--wait-workers", type=click.IntRange(1), default=1, metavar="N", help="Begin with so many workers."
+                "--wait-workers",
+                type=click.IntRange(1),
+                default=1,
+                metavar="N",
+                help="Begin with so many workers; default: 1.",
             ),
             click.option(
                 "--wait-timeout",
@@ -136,7 +140,31 @@ def _connection(
         raise click.UsageError("--dashboard is for local workers; other schedulers have their own")
     if connection.slurm and connection.workers and connection.wait_workers > connection.workers:
         raise click.UsageError("--wait-workers is more than --workers, and would wait in vain")
+    if connection.tls:
+        _check_tls(connection.tls)
     return connection
+
+
+def _check_tls(tls: Tls) -> None:
+    """Raise `ConfigError` for files that are no certificates, or a key that is not the certificate's."""
+    import ssl
+
+    from pipeline.faults import ConfigError, Fault
+
+    faults = []
+    context = ssl.create_default_context()
+    try:
+        context.load_verify_locations(tls.ca)
+    except OSError as problem:
+        faults.append(Fault("--tls-ca", tls.ca, f"is no certificate authority in PEM: {problem}"))
+    try:
+        context.load_cert_chain(tls.cert, tls.key, password="")  # which nobody is asked for
+    except OSError as problem:
+        files = f"{tls.cert} and {tls.key}"
+        what = f"are no certificate in PEM with its key, without a passphrase: {problem}"
+        faults.append(Fault("--tls-cert and --tls-key", files, what))
+    if faults:
+        raise ConfigError(faults)
 
 
 def choose_executor(connection: Connection) -> Callable[[], AbstractContextManager[Any]]:

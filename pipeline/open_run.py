@@ -70,6 +70,9 @@ def open_run(run: Location) -> tuple[dict[str, Any], Plan, tuple[Place, ...]]:
         manifest = json.loads((run / MANIFEST).read_text(encoding="utf-8"))
         described = {key: value for key, value in manifest.items() if key not in ("identity", "parts")}
         plan = read_plan(canonical_text(described))
+    except FileNotFoundError:
+        what = f"is not finished: it has no {MANIFEST}" if run.exists() else "is not there"
+        raise ConfigError([Fault(str(run), "", what)]) from None
     except UNREADABLE as problem:
         raise ConfigError([Fault(str(run), MANIFEST, f"is no finished run of this version: {problem}")]) from None
     places = [
@@ -85,6 +88,6 @@ def choose_place(places: tuple[Place, ...], name: str | None) -> Place:
     found = [p for p in places if name in (None, p.folder, p.folder.split("/")[1], p.paytable.label, p.paytable.name)]
     if len(found) != 1:
         known = ", ".join(place.folder for place in places)
-        what = "there are several; name one" if found else f"there is no {name!r}"
-        raise ConfigError([Fault(str(places[0].run) if places else "", "--table", f"{what}: {known}")])
+        what = "there are several; name one:" if found else f"there is no {name!r}; there are"
+        raise ConfigError([Fault(str(places[0].run) if places else "", "--table", f"{what} {known}")])
     return found[0]

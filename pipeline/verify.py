@@ -16,7 +16,7 @@ from evaluator.rules import Faults
 from pipeline.attest import check_attestations, public_key
 from pipeline.check_certificate import check_certificate, check_wins
 from pipeline.check_table import UNREADABLE, check_receipts, check_table
-from pipeline.faults import ConfigError
+from pipeline.faults import ConfigError, Fault
 from pipeline.findings import Findings, Verification
 from pipeline.location import Location, each, location, tree
 from pipeline.lock import LOCK
@@ -40,14 +40,15 @@ def verify(
     keys: Sequence[Path] = (),
     progress: Progress = lambda text: None,
 ) -> Verification:
-    """Everything that is wrong with a run directory; it is only read. Raises `OSError` where it cannot be read at all.
+    """Everything that is wrong with a run directory; it is only read. Raises `ConfigError` where there is none,
+    `OSError` where it cannot be read at all.
 
     `sample` hands of every game, drawn with `seed`, are judged by the second engine. `keys` are files with public keys,
     by each of which the run must be signed.
     """
     run, findings, notes = location(run), Findings(), list[str]()
     if not run.is_dir():
-        raise NotADirectoryError(20, "is not a run directory", str(run))
+        raise ConfigError([Fault(str(run), "", "is no run directory" if run.exists() else "is not there")])
     checked = {"files": 0, "bytes": 0, "tables": 0, "rows": 0, "sampled_hands": 0, "recomputed_parts": 0}
     public = [public_key(path) for path in keys]
     check_marks(run, findings)

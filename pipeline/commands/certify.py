@@ -48,16 +48,25 @@ def certify_options(out: bool) -> Callable[[Callable[..., Any]], Callable[..., A
     """The arguments and options of certify, which `plan` has too; `out` says whether a run directory is required."""
     options = (
         click.argument("games", nargs=-1, required=True, type=GAME),
-        click.option("--out", required=out, type=RUN, help="Run directory."),
+        click.option("--out", required=out, type=RUN, help="Run directory, or s3://bucket/folder."),
         click.option("--paytable", "paytables", multiple=True, metavar="NAME", help="Only this paytable; repeatable."),
         click.option("--pay", "pays", multiple=True, metavar="WIN=VALUE", help="Change a pay; repeatable."),
         executor_options,
         click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped."),
         click.option("--require", type=Require(), help="Exit 1 unless every payback is within."),
         click.option(
-            "--limits", multiple=True, metavar="NAME", help="Exit 1 unless within configs/limits/NAME.toml; repeatable."
+            "--limits",
+            multiple=True,
+            metavar="NAME",
+            help="Exit 1 unless within configs/limits/NAME.toml, or a file of your own; repeatable.",
         ),
-        click.option("--tie-break", type=click.Choice(TIE_BREAKS), default=TIE_BREAKS[0], show_default=True),
+        click.option(
+            "--tie-break",
+            type=click.Choice(TIE_BREAKS),
+            default=TIE_BREAKS[0],
+            show_default=True,
+            help="Which of several optimal holds is taken.",
+        ),
         click.option("--all-holds", is_flag=True, help="Store the values of all 32 holds."),
         click.option("--sensitivity", is_flag=True, help="Certificates say what each pay does to the payback."),
         click.option("--rows-per-part", type=click.IntRange(1), metavar="N", help="Hands in a part; default: 16384."),
@@ -97,6 +106,7 @@ def certify(
 ) -> int:
     """Certify the paytables of GAMES into the run directory --out.
 
+    GAMES are game files, like configs/jacks-or-better.toml.
     A complete run is checked and not computed again. Without --scheduler,
     --scheduler-file, DASK_SCHEDULER_ADDRESS, --slurm or --serial, the work is
     done by local worker processes.
@@ -234,7 +244,8 @@ def _report(run: Any, bounds: tuple[Fraction | None, Fraction | None], limits: l
     low, high = ("" if bound is None else str(bound) for bound in bounds)
     for content, met in zip(run.certificates, within, strict=True):
         if not met:
-            click.echo(f"outside {low}:{high}: {content['game']}, {content['paytable']}: {content['payback']}")
+            name, payback = f"{content['game']}, {content['paytable']}", content["payback"]
+            click.echo(f"{name}: payback {payback} = {content['payback_decimal']} is not within {low}:{high}")
     for named in limits:
         click.echo(f"{named.name}: {named.source}; read on {named.checked}")
         for comparison in compared:

@@ -14,10 +14,11 @@ from pipeline.output import json_option, print_json
 @click.argument("game", type=GAME)
 @json_option
 def count(game: Path, as_json: bool) -> None:
-    """Count the deals of every win, with and without those of higher wins.
+    """Count the deals of every win, in two ways.
 
-    Each count is made twice: by its chromatic polynomial and by checking the
-    canonical hands. An exclusion is named only where it changes the count.
+    All deals that fit a win, and those of them that fit no higher one. Each count
+    is made twice: by its chromatic polynomial and by checking the canonical
+    hands. An exclusion is named only where it changes the count.
     """
     from pipeline.api import load_game, solve_game
     from pipeline.counting import count_rows

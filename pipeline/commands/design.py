@@ -36,8 +36,10 @@ class Exact(click.ParamType[Any]):
 @vary_options
 @click.option("--target", type=Exact(), required=True, help="Payback, like 0.955.")
 @click.option("--within", type=Exact(), help="How far from the target, at most.")
-@click.option("--prefer", type=click.Choice(PREFERENCES), default=PREFERENCES[0], show_default=True)
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many to find.")
+@click.option(
+    "--prefer", type=click.Choice(PREFERENCES), default=PREFERENCES[0], show_default=True, help="What comes first."
+)
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="How many to find.")
 @json_option
 def design(
     game: Path,
@@ -51,7 +53,7 @@ def design(
     top: int,
     as_json: bool,
 ) -> int:
-    """Find the paytables of a grid whose payback is nearest to --target.
+    """Find the paytables of a grid that are nearest to a payback.
 
     With --prefer, the least variance or the highest hit frequency comes first
     among those --within. Most of the grid is not computed one by one: the

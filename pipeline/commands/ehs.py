@@ -29,12 +29,18 @@ CATEGORIES = (
 @click.option("--look", type=click.IntRange(0, 2), metavar="0|1|2", help="Cards to come; default: all that come.")
 @click.option("--opponents", type=click.IntRange(1, 22), default=1, metavar="N", help="For HS_n and EHS'; default: 1.")
 @click.option("--range", "said_range", metavar="RANGE", help="What the opponent may hold, like 'TT+,AQs+,KQ:0.5'.")
-@click.option("--game", type=click.Choice(["holdem", "omaha"]), default="holdem", show_default=True)
+@click.option(
+    "--game",
+    type=click.Choice(["holdem", "omaha"]),
+    default="holdem",
+    show_default=True,
+    help="Two hole cards, or four.",
+)
 @json_option
 def ehs(
     hole: str, board: str, look: int | None, opponents: int, said_range: str | None, game: str, as_json: bool
 ) -> None:
-    """Show how HOLE stands on BOARD, as in: autohold ehs "Ad Qc" "3h 4c Jh".
+    """Show how HOLE stands on BOARD, like "Ad Qc" on "3h 4c Jh".
 
     Exact, against every hole one random opponent can have, now and after every
     choice of the cards to come. EHS is the share of the pot won when all cards

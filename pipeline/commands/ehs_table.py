@@ -31,7 +31,7 @@ class Boards(click.ParamType[Any]):
 
 
 @click.command("ehs-table")
-@click.option("--street", required=True, type=click.Choice(["preflop", "flop", "turn", "river"]))
+@click.option("--street", required=True, type=click.Choice(["preflop", "flop", "turn", "river"]), help="Which table.")
 @click.option("--out", required=True, type=RUN, help="Run directory.")
 @click.option("--boards", type=Boards(), help="Only these canonical boards, counted from 0, LAST excluded.")
 @click.option("--boards-per-part", type=click.IntRange(1), metavar="N", help="Default: 45, on the turn 128, river 512.")
@@ -47,7 +47,7 @@ def ehs_table(
     resume: bool,
     as_json: bool,
 ) -> int:
-    """Make the table of hand strength of a street in the run directory --out.
+    """Make the table of hand strength of a street, into --out.
 
     One row for each class of hole and board that the suits cannot tell apart:
     169 before the flop (in one part, a minute or two), 1,286,792 on the flop,

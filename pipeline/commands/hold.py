@@ -42,5 +42,5 @@ def hold(game: Path, hand: str, paytable: str | None, as_json: bool) -> None:
         mark = "*" if h.chosen else "=" if h.optimal else " "
         cost = "" if h.optimal else f"{float(best - h.ev):.6f}"
         exact_text = f"{h.won}/{h.draws}" if h.won.denominator == 1 else str(h.ev)
-        click.echo(f"{mark} {h.held or 'nothing':<16} {float(h.ev):>14.6f} {exact_text:>22}  {cost}")
+        click.echo(f"{mark} {h.held or 'nothing':<16} {float(h.ev):>14.6f} {exact_text:>22}  {cost}".rstrip())
     click.echo("* the best hold" + (", the first of those that are exactly equal (=)" if tied else ""))

@@ -38,9 +38,9 @@ def plan(
     as_json: bool,
     **unused: Any,
 ) -> int:
-    """Say what certifying GAMES would make and take; nothing is computed.
+    """Say what certifying GAMES would make and take.
 
-    Has the options of certify, and takes the same --run-config.
+    Nothing is computed. It has the options of certify, --run-config too.
     """
     from pipeline.estimate import estimate, estimate_entry
     from pipeline.plan import ROWS_PER_PART, count_parts, tasks

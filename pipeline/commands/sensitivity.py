@@ -16,7 +16,7 @@ from pipeline.output import json_option, print_json
 @click.option("--paytable", metavar="NAME", help="Needed where the file has several.")
 @json_option
 def sensitivity(game: Path, paytable: str | None, as_json: bool) -> None:
-    """Show what each pay does to the payback, and where the strategy changes.
+    """Show what each pay does to the payback and the strategy.
 
     A pay that grows by a credit adds its frequency (per credit bet) to the
     payback, exactly, as long as it stays between the two pays at which the

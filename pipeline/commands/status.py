@@ -22,9 +22,10 @@ SHOWN = 20
 @click.option("--digests", is_flag=True, help="Read all files and compare their digests.")
 @json_option
 def status(run: Location, digests: bool, as_json: bool) -> int:
-    """Say what the run directory RUN is and how far it got; nothing is computed.
+    """Say what the run directory RUN is and how far it got.
 
-    Exit codes: 0 complete, 1 damaged, 2 no run directory, 75 incomplete.
+    Nothing is computed. Exit codes: 0 complete, 1 damaged, 2 no run directory,
+    75 incomplete.
     """
     from pipeline.status import COMPLETE, DAMAGED
     from pipeline.status import status as look

@@ -20,7 +20,7 @@ SHORT = 60
 @click.option("--full", is_flag=True, help="Print all digits.")
 @json_option
 def strategies(players: int, position: int | None, cap: int, hands: int, full: bool, as_json: bool) -> None:
-    """Count the pure strategies of a player in a betting round before the flop.
+    """Count the pure strategies of a betting round before the flop.
 
     Fixed limit, one blind of one bet. A reduced strategy says what to do
     wherever the player's own actions lead; an unreduced one also elsewhere. With

@@ -66,7 +66,7 @@ def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
 @click.option("--hit-frequency", type=Require(), help="Only hit frequencies within.")
 @click.option("--out", type=RUN, metavar="FILE", help="Parquet file to write.")
 @click.option("--html", type=RUN, metavar="FILE", help="Page of plots to write.")
-@click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="How many to print.")
+@click.option("--top", type=click.IntRange(0), default=10, show_default=True, metavar="N", help="How many to print.")
 @executor_options
 @json_option
 def sweep(
@@ -87,8 +87,8 @@ def sweep(
     """Compute the exact payback of every paytable of a grid.
 
     The grid has all combinations of the values of --vary; all other pays are
-    those of --base. The paytables within --target, --variance and
-    --hit-frequency are written to --out; the best are printed, those nearest
+    those of --base. The paytables within --target, --hit-frequency and
+    --variance are written to --out; the best are printed, those nearest
     to the middle of --target, or else those of the highest payback. Exit code
     1 if there is none. --html writes plots: payback over the first two pays
     that vary, and payback against variance.
@@ -164,14 +164,13 @@ def _print(found: Any, chosen: Any, best: Any, out: Location | None, as_json: bo
 
 
 def table_lines(rows: list[dict[str, Any]], base: str) -> list[str]:
-    """Paytables as text for people: what pays otherwise, payback, variance, hit frequency."""
+    """Paytables as text for people: payback, hit frequency, variance, what pays otherwise."""
     if not rows:
         return []
     names = [row["paytable"].removeprefix(base + ", ") for row in rows]
-    width = max(38, *map(len, names))
-    lines = [f"{'pays':<{width}} {'payback':>14} {'hit freq.':>9} {'variance':>9}"]
+    lines = [f"{'payback':>14} {'hit freq.':>9} {'variance':>9}  pays"]
     for name, row in zip(names, rows, strict=True):
         hits = float(Fraction(row["hit_frequency"]) * 100)
         variance = float(Fraction(row["variance"]))
-        lines.append(f"{name:<{width}} {row['payback_decimal']:>14} {hits:>8.3f}% {variance:>9.3f}")
+        lines.append(f"{row['payback_decimal']:>14} {hits:>8.3f}% {variance:>9.3f}  {name}")
     return lines

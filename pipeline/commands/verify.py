@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 @click.option("--sample", type=click.IntRange(1), metavar="K", help="Judge K hands of each game by the second engine.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Which hands; default: 0.")
 @click.option("--recompute", is_flag=True, help="Compute everything again.")
-@click.option("--key", "keys", type=click.Path(path_type=Path), multiple=True, metavar="PEM", help="Must have signed.")
+@click.option(
+    "--key",
+    "keys",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="PEM",
+    help="Public key that must have signed; repeatable.",
+)
 @json_option
 def verify(
     run: Location,
@@ -31,7 +38,7 @@ def verify(
     keys: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Verify the run directory RUN: every finding, with what was expected.
+    """Verify the run directory RUN, and say all that is wrong.
 
     Without options all files are compared with SHA256SUMS, and each certificate
     is derived from the sums in its table's footers; what is not as listed is read
@@ -61,7 +68,16 @@ def verify(
         click.echo(str(finding))
     for note in result.notes:
         click.echo(f"note: {note}", err=True)
-    done = ", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in result.checked.items() if number)
-    outcome = "nothing found" if result.sound else f"{len(result.findings)} findings"
+    done = ", ".join(_count(number, what.replace("_", " ")) for what, number in result.checked.items() if number)
+    outcome = "no findings" if result.sound else _count(len(result.findings), "findings")
     click.echo(f"{run}: {outcome} ({done})")
     return DONE if result.sound else NO
+
+
+def _count(number: int, what: str) -> str:
+    """A number of things, whose plural is given.
+
+    >>> _count(1, "tables"), _count(4752, "rows")
+    ('1 table', '4,752 rows')
+    """
+    return f"{number:,} {what.removesuffix('s') if number == 1 else what}"

@@ -444,7 +444,7 @@ def test_require(command, game_file, whole, paybacks):
         done = command(*arguments(game_file, whole, "--serial", "--require", text))
         assert done.returncode == expected, (text, done.stderr)
         if done.returncode == 1:
-            assert f"outside {':'.join(str(Fraction(s)) if s else '' for s in text.split(':'))}: " in done.stdout
+            assert f" is not within {':'.join(str(Fraction(s)) if s else '' for s in text.split(':'))}\n" in done.stdout
         if done.returncode == 2:
             assert "--require" in done.stderr
 

@@ -184,6 +184,19 @@ def test_tls_by_configuration(game_file, whole, tmp_path, encrypted, pem):
     assert contents(tmp_path / "run") == contents(whole)
 
 
+def test_files_that_are_no_certificates_are_named(command, game_file, tmp_path, pem):
+    words = ("certify", game_file, "--out", tmp_path / "run", "--scheduler", "tls://127.0.0.1:1")
+    done = command(*words, "--tls-ca", pem["key"], "--tls-cert", pem["ca"], "--tls-key", pem["key"])
+    assert done.returncode == 2
+    ca, member = done.stderr.splitlines()
+    assert ca.startswith(f"autohold: --tls-ca: {pem['key']}: is no certificate authority in PEM: ")
+    assert member.startswith(
+        f"--tls-cert and --tls-key: {pem['ca']} and {pem['key']}: are no certificate in PEM with its key"
+    )
+    assert "[X509: KEY_VALUES_MISMATCH]" in member
+    assert not (tmp_path / "run").exists()
+
+
 def test_an_encrypted_scheduler_wants_certificates(game_file, tmp_path, encrypted):
     done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", encrypted.address))
     assert done.returncode == 2, done.stderr

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import certify, held, load_game, read_strategy
+from pipeline.faults import ConfigError
 
 
 class Cells(HTMLParser):
@@ -119,3 +120,13 @@ def test_a_ten_is_t_or_10():
     assert held(frame, "T♣ 9♣", exact=True).index.tolist() == [2]
     tens = pd.DataFrame({"held": ["10c Jc", "9c Jc"]})
     assert held(tens, "10s Js").index.tolist() == [0]
+
+
+def test_a_table_that_is_not_there(run, tmp_path):
+    game = run.certificates[0]["game"]
+    with pytest.raises(ConfigError, match=r"there is no '.*/nothing'; there are .*/plain, "):
+        read_strategy(run.path, game, "nothing")
+    with pytest.raises(ConfigError, match=rf"^{tmp_path}: is not finished: it has no manifest.json$"):
+        read_strategy(tmp_path, game, "plain")
+    with pytest.raises(ConfigError, match=rf"^{tmp_path}/x: is not there$"):
+        read_strategy(tmp_path / "x", game, "plain")

@@ -101,7 +101,7 @@ def test_the_same_bytes_as_in_a_folder_by_workers(either, use, command, game_fil
     for level in ((), ("--tables",), ("--sample", 5)):
         verified = command("verify", run, *level)
         assert verified.returncode == 0, verified.stdout
-        assert f"{run}: nothing found" in verified.stdout
+        assert f"{run}: no findings" in verified.stdout
 
 
 def test_killed_and_resumed(moto, use, game_file, whole, tmp_path):

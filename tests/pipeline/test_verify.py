@@ -444,7 +444,7 @@ def test_a_sample_finds_a_fault_of_the_kernel(fault, tmp_path, monkeypatch):
 def test_the_command(run, command, tmp_path):
     done = command("verify", run)
     assert done.returncode == 0
-    assert "nothing found (11 files" in done.stdout
+    assert f"{run}: no findings (11 files" in done.stdout
     assert "2 tables, 4,752 rows" in command("verify", run, "--tables").stdout
     copy = sealing.copy(run, tmp_path)
     (copy / PART).unlink()
@@ -455,5 +455,11 @@ def test_the_command(run, command, tmp_path):
     assert {finding["kind"] for finding in output["findings"]} <= set(KINDS)
     assert set(output["findings"][0]) == {"kind", "path", "message", "expected", "found"}
     assert output["checked"]["sampled_hands"] == 5
-    assert command("verify", copy).returncode == 1
-    assert command("verify", tmp_path / "nothing").returncode == 74
+    done = command("verify", copy)
+    assert (done.returncode, done.stdout.splitlines()[-1].partition(" (")[0]) == (
+        1,
+        f"{copy}: {len(done.stdout.splitlines()) - 1} findings",
+    )
+    for place, said in ((tmp_path / "nothing", "is not there"), (copy / "manifest.json", "is no run directory")):
+        done = command("verify", place)
+        assert (done.returncode, done.stderr) == (2, f"autohold: {place}: {said}\n")
