@@ -7,6 +7,8 @@ import select
 import signal
 import sys
 import traceback
+from contextlib import suppress
+from time import monotonic
 from types import FrameType
 from typing import NoReturn
 
@@ -46,15 +48,34 @@ class Stopped(BaseException):
         self.number = number
 
 
+SAME_SIGNAL = 1.0
+"""seconds in which several signals are one: a terminal interrupts all processes, and some hand on what they get"""
+
+
 def main() -> NoReturn:
-    """Run the command and leave with its exit code."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _stop)
+    """Run the command and leave with its exit code.
+
+    The first signal stops the command, which then leaves all in order; one more after a while leaves at once.
+    """
     output = Output()
+    began: list[float] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        began.append(monotonic())
+        if len(began) == 1:
+            raise Stopped(number)
+        if began[-1] - began[0] > SAME_SIGNAL:
+            with suppress(RuntimeError, OSError):  # it came while something was being said, or nobody reads
+                _say_stopped(output, number)
+            os._exit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
     try:
         code = _run(output)
     except BrokenPipeError:
         code = _unread()
+    began.append(monotonic())
     output.end(code)
     sys.exit(code)
 
@@ -77,13 +98,23 @@ def _nobody_reads() -> bool:
 def _run(output: Output) -> int:
     """Run the command, say what went wrong if anything did, and return the exit code."""
     try:
+        return _said(output)
+    except Stopped as stopped:
+        return _say_stopped(output, stopped.number)
+
+
+def _say_stopped(output: Output, number: int) -> int:
+    how = f"; {_RESUME}" if _can_resume() else ""
+    return output.fail(128 + number, f"stopped by {signal.Signals(number).name}{how}")
+
+
+def _said(output: Output) -> int:
+    """The same, but for signals."""
+    try:
         with cli.make_context("autohold", sys.argv[1:], obj=output) as context:
             return cli.invoke(context) or DONE
     except click.exceptions.Exit as end:
         return end.exit_code
-    except Stopped as stopped:
-        how = f"; {_RESUME}" if _can_resume() else ""
-        return output.fail(128 + stopped.number, f"stopped by {stopped}{how}")
     except click.ClickException as problem:
         if not output.as_json and not output.json_lines:
             problem.show()
@@ -105,10 +136,6 @@ def _can_resume() -> bool:
     """Whether the command that runs has the option --resume."""
     command = cli.commands.get(next((word for word in sys.argv[1:] if not word.startswith("-")), ""))
     return command is not None and any(parameter.name == "resume" for parameter in command.params)
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise Stopped(number)
 
 
 def _explain(problem: Exception) -> tuple[int, str]:

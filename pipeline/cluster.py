@@ -34,8 +34,13 @@ LOOK_AFTER = 1.0
 """seconds without news after which workers are counted"""
 ROLES = ("client", "scheduler", "worker")
 """who has a certificate"""
-LEAVE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""run by every local worker: a terminal interrupts all processes of a command, and only the command is to answer"""
+LEAVE_INTERRUPTS = """
+import signal
+from multiprocessing.resource_tracker import ensure_running
+ensure_running()  # who starts it has its interrupts let through afterwards
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+"""
+"""run where local workers are started, which inherit it: a terminal interrupts all processes, the command answers"""
 
 
 class Unreachable(ConnectionError):
@@ -271,9 +276,9 @@ def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
             processes=True,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
-            scheduler_kwargs={"dashboard": dashboard},
+            scheduler_kwargs={"dashboard": dashboard, "preload": [LEAVE_INTERRUPTS]},
             silence_logs=logging.CRITICAL,
-            preload=[LEAVE_INTERRUPTS, STEADY_CLOCK],
+            preload=[STEADY_CLOCK],
         ) as cluster,
         Client(cluster) as client,
     ):

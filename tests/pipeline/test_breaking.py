@@ -1,13 +1,17 @@
 """What broke in the hands of somebody who tried to break the command."""
 
 import json
+import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from pipeline import certify, cli, load_game, look_up, read_strategy
-from tests.pipeline.games import SMALL
+from pipeline.output import Output
+from tests.pipeline.games import SMALL, end
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -117,3 +121,48 @@ def test_a_command_that_cannot_be_resumed_does_not_say_so(monkeypatch, capsys):
             cli.main()
         assert left.value.code == 143
         assert capsys.readouterr().err.endswith(said)
+
+
+def test_a_signal_while_another_is_answered_is_the_same(command, monkeypatch):
+    said = Output.fail
+
+    def fail(self, code, message):
+        os.kill(os.getpid(), signal.SIGINT)
+        return said(self, code, message)
+
+    monkeypatch.setattr(cli.cli, "invoke", lambda _: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(Output, "fail", fail)
+    done = command("certify", "x.toml")
+    assert (done.returncode, done.stderr) == (130, f"autohold: stopped by SIGINT; {cli._RESUME}\n")
+
+
+SLOW_TO_END = """
+import signal, threading
+from pipeline import cli
+
+def invoke(_):
+    try:
+        print("begun", flush=True)
+        signal.pause()
+    finally:
+        print("ending", flush=True)
+        threading.Event().wait()
+
+cli.cli.invoke, cli.SAME_SIGNAL = invoke, 0
+cli.main()
+"""
+
+
+def test_a_second_interrupt_leaves_at_once():
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW_TO_END, "certify"],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    for expected in ("begun\n", "ending\n"):
+        assert process.stdout.readline() == expected
+        process.send_signal(signal.SIGINT)
+    code, _, said = end(process)
+    assert (code, said) == (130, f"autohold: stopped by SIGINT; {cli._RESUME}\n")

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import islice
 
-import psutil
 import pytest
 
 from pipeline import certify
@@ -18,6 +17,7 @@ from pipeline.execute import Failure
 from pipeline.lock import InUse, claim
 from pipeline.run import Altered, Incomplete, Refused
 from pipeline.store import read_part
+from tests.pipeline.clusters import calculating, wait_until
 from tests.pipeline.games import (
     PARTS,
     ROOT,
@@ -95,15 +95,22 @@ def test_stopped_half_way_and_resumed(game_file, whole, tmp_path, how, stop):
     assert log(run)[-1]["parts"] == {"missing": PARTS - len(before), "sound": len(before)}
 
 
+def test_a_terminal_that_interrupts_all_processes_while_workers_start(game_file, tmp_path):
+    """Only the command answers, in one line."""
+    process = start(*arguments(game_file, tmp_path / "run", "--workers", 2))
+    wait_until(lambda: any("numpy" in library.path for one in calculating(process) for library in one.memory_maps()))
+    os.killpg(process.pid, signal.SIGINT)
+    code, _, said = end(process)
+    assert code == 130
+    assert said.splitlines()[-1].startswith("autohold: stopped by SIGINT")
+    assert "Traceback" not in said
+
+
 def test_a_worker_that_is_killed_does_not_matter(game_file, whole, tmp_path):
     run = tmp_path / "run"
     process = start(*arguments(game_file, run, "--workers", 2))
     wait_for_parts(process, run, 10)
-    workers = [
-        child
-        for child in psutil.Process(process.pid).children(recursive=True)
-        if any("spawn_main" in word for word in child.cmdline())
-    ]
+    workers = calculating(process)
     assert len(workers) == 2
     workers[0].send_signal(signal.SIGKILL)
     code, _, said = end(process)
