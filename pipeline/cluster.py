@@ -6,9 +6,10 @@ import asyncio
 import json
 import logging
 import os
+import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
@@ -17,10 +18,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from secrets import token_hex
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, Generic, NamedTuple
 
 import dask
-from distributed import Client, Future, KilledWorker, LocalCluster, Security, Status
+from distributed import Client, Future, KilledWorker, LocalCluster, Security, Status, get_worker
 
 from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Connection, Failure, Result, Tls
@@ -29,7 +30,9 @@ from pipeline.same import Checked, OtherSoftware, differences, installed, instal
 from pipeline.slurm import MOST_WORKERS, STEADY_CLOCK, says, worker_job
 
 WINDOW = 8
-"""calls in flight for each thread of a worker, sent by the half; so nobody waits and the scheduler stays small"""
+"""calls in flight for each thread of a worker, sent by the half, so that nobody waits and the scheduler stays small"""
+RESULTS = "autohold-results"
+"""the topic of a scheduler's events that results come by"""
 LOOK_AFTER = 1.0
 """seconds without news after which workers are counted"""
 ROLES = ("client", "scheduler", "worker")
@@ -47,6 +50,36 @@ class Unreachable(ConnectionError):
     """There is no scheduler at that address, or it has no workers."""
 
 
+class _OfWorker(NamedTuple):
+    """That a worker has come or gone."""
+
+    said: Mapping[str, Any]
+
+
+class _Told(NamedTuple):
+    """What a call came to."""
+
+    key: str
+    result: bytes
+    """pickled"""
+
+
+@dataclass(frozen=True)
+class _Telling(Generic[Argument]):
+    """A call that tells its result on the way that the news of its end takes, just before.
+
+    So results need not be fetched, which takes longer than all else together, and are not lost with a worker.
+    """
+
+    call: Callable[[Argument], Any]
+
+    def __call__(self, argument: Argument) -> None:
+        """On a worker."""
+        result = self.call(argument)
+        worker = get_worker()
+        worker.log_event(RESULTS, _Told(str(worker.get_current_task()), pickle.dumps(result)))
+
+
 class Cluster:
     """Calls on the workers of a Dask scheduler."""
 
@@ -59,17 +92,19 @@ class Cluster:
         self._patience = patience
         self._note = note
         self._to_come = to_come
-        self._heard: SimpleQueue[Future[Any] | tuple[float, Any]] = SimpleQueue()
+        self._heard: SimpleQueue[_OfWorker | _Told | Future[None]] = SimpleQueue()
         client.subscribe_topic("all", self._hear)
+        client.subscribe_topic(RESULTS, lambda said: self._heard.put(_Told(*said[1])))
 
     def _hear(self, said: tuple[float, Any]) -> None:
-        """Keep what the scheduler says of workers; it says much else, of each time that results are asked for too."""
+        """Keep what the scheduler says of workers; it says much else to all."""
         if isinstance(said[1], dict) and said[1].get("action") in ("add-worker", "remove-worker"):
-            self._heard.put(said)
+            self._heard.put(_OfWorker(said[1]))
 
     def close(self) -> None:
         """Hear no more."""
         self._client.unsubscribe_topic("all")
+        self._client.unsubscribe_topic(RESULTS)
 
     @property
     def greeting(self) -> str:
@@ -114,32 +149,32 @@ class Cluster:
 
         A scheduler takes calls of equal keys for one call, whoever sends them; so those of this map have a name of it.
         """
-        call, name = Checked(function, installed_digest()), token_hex(8)
+        call, name = _Telling(Checked(function, installed_digest())), token_hex(8)
         waiting = iter(zip(arguments, (f"{key}-{name}" for key in keys), strict=True))
-        running: dict[str, tuple[Argument, Future[Any]]] = {}
+        running: dict[str, tuple[Argument, Future[None]]] = {}
         watch = _Watch(self._client, self._what, self._patience, self._to_come)
         while True:
             most = WINDOW * watch.threads
-            if len(running) <= most // 2:  # many calls in one message cost half of what they cost one by one
-                running |= self._submit(call, list(islice(waiting, most - len(running))))
+            if len(running) <= most // 2:  # sent one by one, calls cost twice as much
+                running |= self._send(call, list(islice(waiting, most - len(running))))
             if not running:
                 return
-            news = self._news()
-            for said in news:
-                if not isinstance(said, Future):
-                    watch.hear(said[1], running.keys(), report)
-            finished = [future for future in news if isinstance(future, Future) and future.key in running]
-            results = self._results(finished)
-            if len(results) < len(finished) or not news:
+            try:
+                heard = self._heard.get(timeout=LOOK_AFTER)
+            except Empty:
                 watch.look()
-            for future, result in results:
-                argument, _ = running.pop(str(future.key))
+                continue
+            if isinstance(heard, _OfWorker):
+                watch.hear(heard.said, running.keys(), report)
+            elif heard.key in running:  # else of calls that nobody waits for any more
+                result = pickle.loads(heard.result) if isinstance(heard, _Told) else self._failure(heard)
+                argument, future = running.pop(str(heard.key))
                 future.release()
                 yield argument, result
 
-    def _submit(
-        self, call: Callable[[Argument], Any], wanted: Sequence[tuple[Argument, str]]
-    ) -> dict[str, tuple[Argument, Future[Any]]]:
+    def _send(
+        self, call: Callable[[Argument], None], wanted: Sequence[tuple[Argument, str]]
+    ) -> dict[str, tuple[Argument, Future[None]]]:
         """Send calls to the scheduler; they are heard of when they are done."""
         if not wanted:
             return {}
@@ -149,50 +184,8 @@ class Cluster:
             future.add_done_callback(self._heard.put)
         return {key: (argument, future) for (argument, key), future in zip(wanted, futures, strict=True)}
 
-    def _news(self) -> list[Future[Any] | tuple[float, Any]]:
-        """All that was heard and not taken in yet; nothing when nothing comes for a while."""
-        try:
-            news = [self._heard.get(timeout=LOOK_AFTER)]
-        except Empty:
-            return []
-        while not self._heard.empty():  # nobody else takes from it
-            news.append(self._heard.get())
-        return news
-
-    def _results(self, futures: Sequence[Future[Any]]) -> list[tuple[Future[Any], Any]]:
-        """What calls came to; those whose results were lost with a worker are on their way again, and left out."""
-        results: list[tuple[Future[Any], Any]] = []
-        results += [(future, self._failure(future)) for future in futures if future.status in ("error", "cancelled")]
-        done = [future for future in futures if future.status == "finished"]
-        results += self._gathered(done) or [pair for some in self._by_worker(done) for pair in self._gathered(some)]
-        known = {future.key for future, _ in results}
-        for future in futures:
-            if future.key not in known:
-                future.add_done_callback(self._heard.put)
-        return results
-
-    def _gathered(self, futures: Sequence[Future[Any]]) -> list[tuple[Future[Any], Any]]:
-        """The results of those still finished; none at all when one of their workers is lost, or does not answer."""
-        done = [future for future in futures if future.status == "finished"]
-        try:
-            found = self._client.sync(self._client.gather, done, callback_timeout=LOOK_AFTER) if done else []
-        except (OSError, CancelledError):
-            return []
-        return list(zip(done, found, strict=True))
-
-    def _by_worker(self, futures: Sequence[Future[Any]]) -> list[list[Future[Any]]]:
-        """The same by where their results are, for a worker that does not answer is to keep back no others."""
-        try:
-            where = self._client.sync(self._client.who_has, futures, callback_timeout=LOOK_AFTER) if futures else {}
-        except (OSError, CancelledError):
-            return []
-        groups: dict[Any, list[Future[Any]]] = {}
-        for future in futures:
-            groups.setdefault(where.get(future.key), []).append(future)
-        return list(groups.values())
-
-    def _failure(self, future: Future[Any]) -> Failure:
-        """Why a call could not be done, if others can; raises what concerns all of them."""
+    def _failure(self, future: Future[None]) -> Failure:
+        """Why a call could not be done, though others can; raises what concerns all of them."""
         if future.status == "cancelled":
             raise Unreachable(f"{self._what} is gone; what is done is on disk, --resume goes on")
         problem = future.exception()
@@ -201,7 +194,7 @@ class Cluster:
             memory = f", each with {limit / 2**30:.1f} GiB of memory" if limit else ""
             return Failure(f"its worker died {problem.allowed_failures + 1} times{memory}")
         self.check_software()  # says more than what other code came to
-        raise problem
+        raise problem or RuntimeError(f"{future.key} is done, and its result did not come")
 
 
 class _Watch:

@@ -92,6 +92,7 @@ def test_a_scheduler_that_is_stopped(game_file, whole, tmp_path, more):
     run = tmp_path / "run"
     with dask_processes(tmp_path) as dask:
         dask.worker(fault=SLOW)
+        dask.wait_for_workers(1)
         patience = 60 if more else 2
         process = start(*arguments(game_file, run, "--scheduler", dask.address, "--wait-timeout", patience))
         wait_for_parts(process, run, 10)
