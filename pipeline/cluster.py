@@ -27,7 +27,7 @@ from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Connection, Failure, Result, Tls
 from pipeline.faults import ConfigError, Fault
 from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest
-from pipeline.slurm import MOST_WORKERS, STEADY_CLOCK, says, worker_job
+from pipeline.slurm import MOST_WORKERS, STEADY_CLOCK, fate, says, worker_job
 
 WINDOW = 8
 """calls in flight for each thread of a worker, sent by the half, so that nobody waits and the scheduler stays small"""
@@ -327,6 +327,21 @@ class _Submitted:
         await super().close()  # type: ignore[misc]
 
 
+def _worker_jobs(profile: str, tls: Tls | None) -> Any:
+    """A cluster of dask-jobqueue without jobs yet. Raises `ConfigError` for what Dask says of a profile."""
+    from dask_jobqueue.slurm import SLURMCluster, SLURMJob
+
+    try:
+        return SLURMCluster(
+            config_name=profile,
+            job_cls=type("Job", (_Submitted, SLURMJob), {}),  # type: ignore[arg-type]
+            security=_security(tls) or _configured_security(),
+            silence_logs=logging.CRITICAL,
+        )
+    except (TypeError, ValueError, RuntimeError) as problem:  # a unit of memory or a network, for example
+        raise ConfigError([Fault("--slurm", profile, f"jobqueue.{profile} cannot be used: {problem}")]) from None
+
+
 @contextmanager
 def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], None]) -> Iterator[Cluster]:
     """Workers as SLURM jobs: as many as there is work for, replaced when they are lost, cancelled at the end.
@@ -334,7 +349,7 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
     Raises `ConfigError` for a profile that cannot be used, `Unreachable` without workers.
     """
     try:
-        from dask_jobqueue.slurm import SLURMCluster, SLURMJob  # its import adds its defaults to Dask's configuration
+        import_module("dask_jobqueue.slurm")  # which adds its defaults to Dask's configuration
     except ImportError:
         fault = Fault("--slurm", profile, "needs dask-jobqueue: pip install 'autohold[slurm]'")
         raise ConfigError([fault]) from None
@@ -345,12 +360,7 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
     what, timeout = f"SLURM by jobqueue.{profile}", connection.wait_timeout
     with (
         dask.config.set({f"jobqueue.{profile}": job}),
-        SLURMCluster(
-            config_name=profile,
-            job_cls=type("Job", (_Submitted, SLURMJob), {}),  # type: ignore[arg-type]
-            security=_security(connection.tls) or _configured_security(),
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
+        _worker_jobs(profile, connection.tls) as cluster,
         Client(cluster) as client,
     ):
         taken, words = says(cluster.job_script())
@@ -366,7 +376,8 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
                 found.check_software()
                 yield found
         except Unreachable as problem:
-            raise Unreachable(f"{problem}; SLURM says: {says(cluster.job_script())[1]}") from None
+            jobs = [job.job_id for job in cluster.workers.values() if job.job_id]
+            raise Unreachable(f"{problem}; SLURM says: {fate(jobs, cluster.job_script())}") from None
 
 
 def _dashboard(client: Client, wanted: bool = False) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.faults import ConfigError, Fault
@@ -17,6 +18,12 @@ MOST_WORKERS = 8
 
 STEADY_CLOCK = "pipeline.steady_clock"
 """what keeps a process going when its clock is put back, as a preload of Dask"""
+
+NEEDED = ("cores", "memory")
+NUMBERS = ("cores", "processes", "job-cpu")
+LISTS = ("worker-extra-args", "job-script-prologue", "job-extra-directives", "job-directives-skip")
+OLD = ("project", "header-skip")
+"""keys that dask-jobqueue still knows, though it has no defaults for them"""
 
 PATIENCE = 60
 """seconds in which SLURM has to answer"""
@@ -35,21 +42,19 @@ def worker_job(profile: str, jobqueue: Mapping[str, Mapping[str, Any]]) -> dict[
     Raises
     ------
     ConfigError
-        There is no such profile, it lacks what has no default, or this host cannot submit jobs.
+        There is no such profile, it has unknown keys or values of another kind, it lacks what has no default, or this
+        host cannot submit jobs.
 
     """
     faults = []
+    usual, said = _settings(jobqueue.get("slurm")), _settings(jobqueue.get(profile))
     if profile not in jobqueue:
-        usable = [name for name, job in jobqueue.items() if job.get("cores") and job.get("memory")]
+        usable = [name for name, job in jobqueue.items() if all(map(_settings(job).get, NEEDED))]
         there = f"there are {', '.join(usable)}" if usable else "there is none"
         faults.append(f"Dask's configuration has no jobqueue.{profile}, {there}; {EXAMPLE} is one, for {WHERE}")
-    job = {**jobqueue.get("slurm", {}), **{key.replace("_", "-"): v for key, v in jobqueue.get(profile, {}).items()}}
-    if profile in jobqueue:
-        faults += [
-            f"jobqueue.{profile}.{key} is not set; set it in {WHERE}, as in {EXAMPLE}"
-            for key in ("cores", "memory")
-            if not job.get(key)
-        ]
+    else:
+        faults += [f"jobqueue.{profile}{fault}" for fault in _wrong(said, {**usual, **said}, {*usual, *OLD})]
+    job = {**usual, **said}
     if shutil.which("sbatch") is None:
         faults.append("this host has no sbatch; give the command where jobs can be submitted")
     if faults:
@@ -67,11 +72,64 @@ def worker_job(profile: str, jobqueue: Mapping[str, Mapping[str, Any]]) -> dict[
     return {**job, **own}
 
 
+def _settings(section: Any) -> dict[str, Any]:
+    """The settings of a section of Dask's configuration, in which keys may have underscores for hyphens."""
+    return {key.replace("_", "-"): value for key, value in section.items()} if isinstance(section, Mapping) else {}
+
+
+def _wrong(said: Mapping[str, Any], job: Mapping[str, Any], known: set[str]) -> Iterator[str]:
+    """What is wrong with the settings of a profile, and with all of the job."""
+    for key in sorted(said.keys() - known):
+        close = difflib.get_close_matches(key, known, 1)
+        yield f".{key} is unknown; " + (
+            f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
+        )
+    for key in NEEDED:
+        if job.get(key) is None:
+            yield f".{key} is not set; set it in {WHERE}, as in {EXAMPLE}"
+    for key, value in job.items():
+        if value is not None and (wanted := _wanted(key, value, job)):
+            yield f".{key}: expected {wanted}, found {value!r}"
+
+
+def _wanted(key: str, value: Any, job: Mapping[str, Any]) -> str:
+    """What a setting has to be; empty if it is that."""
+    if key in NUMBERS and (type(value) is not int or value < 1):
+        return "a whole number"
+    if key == "processes" and type(job.get("cores")) is int and value > job["cores"]:
+        return f"at most one for each of {job['cores']} cores"
+    if key in LISTS and not isinstance(value, list | tuple):
+        return f'a list like ["{value}"]'
+    if key == "scheduler-options" and not isinstance(value, Mapping):
+        return "options by name"
+    if key == "walltime" and not isinstance(value, str):  # YAML takes 12:00:00 for a number
+        return "hours:minutes:seconds in quotes"
+    return ""
+
+
 def says(script: str) -> tuple[bool, str]:
     """Whether SLURM would take a job, and its words: when the job could start, or what is wrong with it."""
-    ask = ("sbatch", "--test-only")
+    return _asked("sbatch", "--test-only", script=script)
+
+
+def fate(jobs: Sequence[str], script: str) -> str:
+    """What has become of jobs, by their numbers; of one that was not taken, why, by its script."""
+    if not jobs:
+        return says(script)[1]
+    known, words = _asked("squeue", "--noheader", "--states=all", f"--jobs={','.join(jobs)}", "--format=%i|%T (%r)|")
+    if not known:
+        return words
+    states: dict[str, list[str]] = {}
+    fields = [field.strip() for field in words.split("|")]
+    for number, state in zip(fields[0::2], fields[1::2], strict=False):  # nothing is after the last
+        states.setdefault(state, []).append(number)
+    return "; ".join(f"{state}: job {', '.join(numbers)}" for state, numbers in states.items())
+
+
+def _asked(*command: str, script: str = "") -> tuple[bool, str]:
+    """Whether a command of SLURM succeeds, and its words."""
     try:
-        done = subprocess.run(ask, input=script, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        done = subprocess.run(command, input=script, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
         return False, f"no answer within {PATIENCE} s"
-    return done.returncode == 0, " ".join((done.stdout + done.stderr).split()).removeprefix("sbatch: ")
+    return done.returncode == 0, " ".join((done.stdout + done.stderr).split()).removeprefix(f"{command[0]}: ")

@@ -3,13 +3,14 @@
 import sys
 
 import dask
+import dask_jobqueue.slurm  # noqa: F401 - adds its defaults to Dask's configuration
 import pytest
 
 from pipeline.faults import ConfigError
 from pipeline.slurm import worker_job
 
 STEADY = ["--preload", "pipeline.steady_clock", "--preload-nanny", "pipeline.steady_clock"]
-SLURM = {"cores": None, "memory": None, "processes": None, "python": None, "walltime": "00:30:00"}
+SLURM = dask.config.get("jobqueue.slurm")
 
 
 @pytest.fixture
@@ -22,12 +23,11 @@ def sbatch(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("sbatch")
 def test_what_a_profile_leaves_out_is_as_in_slurm():
     job = worker_job("night", {"slurm": SLURM, "night": {"cores": 4, "memory": "8GiB", "job_extra_directives": ["-v"]}})
-    assert job == {
+    assert job == SLURM | {
         "cores": 4,
         "memory": "8GiB",
         "processes": 4,
         "python": sys.executable,
-        "walltime": "00:30:00",
         "job-extra-directives": ["-v"],
         "worker-extra-args": STEADY,
         "scheduler-options": {"dashboard_address": ":0"},
@@ -53,6 +53,48 @@ def test_all_that_is_missing_is_said(monkeypatch):
         "--slurm: slurm: jobqueue.slurm.cores",
         "--slurm: slurm: jobqueue.slurm.memory",
     ]
+
+
+@pytest.mark.usefixtures("sbatch")
+def test_all_that_is_wrong_with_a_profile_is_said():
+    night = {
+        "cores": "four",
+        "memory": "8GiB",
+        "wall-time": "04:00:00",
+        "walltime": 43200,  # 12:00:00, as YAML reads it
+        "job-cpu": 0,
+        "job_extra_directives": "--qos=night",
+        "scheduler-options": 5,
+    }
+    with pytest.raises(ConfigError) as wrong:
+        worker_job("night", {"slurm": SLURM, "night": night})
+    assert [str(fault).removeprefix("--slurm: night: jobqueue.night.") for fault in wrong.value.faults] == [
+        "wall-time is unknown; did you mean walltime?",
+        "cores: expected a whole number, found 'four'",
+        "walltime: expected hours:minutes:seconds in quotes, found 43200",
+        "job-cpu: expected a whole number, found 0",
+        """job-extra-directives: expected a list like ["--qos=night"], found '--qos=night'""",
+        "scheduler-options: expected options by name, found 5",
+    ]
+    with pytest.raises(ConfigError, match=r"processes: expected at most one for each of 2 cores, found 3"):
+        worker_job("many", {"slurm": SLURM, "many": {"cores": 2, "memory": "8GiB", "processes": 3}})
+
+
+@pytest.mark.usefixtures("sbatch")
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ({"memory": "lots"}, "jobqueue.night cannot be used: Could not interpret 'lots' as a byte unit"),
+        ({"interface": "ib7"}, "jobqueue.night cannot be used: Cluster failed to start: 'ib7' is not a valid network"),
+    ],
+)
+def test_what_dask_says_of_a_profile(command, game_file, tmp_path, setting, said):
+    with dask.config.set({"jobqueue.night": {"cores": 1, "memory": "1GiB", "interface": "lo", **setting}}):
+        done = command("certify", game_file, "--out", tmp_path / "run", "--slurm", "night")
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_command_says_what_is_missing(command, game_file, tmp_path, monkeypatch):

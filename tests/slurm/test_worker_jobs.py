@@ -142,9 +142,9 @@ def test_no_job_stays_when_the_command_is_stopped(slurm, environment, tmp_path, 
 
 def test_jobs_that_do_not_start(slurm, tmp_path):
     held = slurm.profile(cores=1, memory="1GiB", job_extra_directives=["--hold"])
-    done = autohold(*certify(tmp_path / "run", "--wait-timeout", 1), **held)
+    done = autohold(*certify(tmp_path / "run", "--wait-timeout", 10), **held)
     assert done.returncode == 75, done.stderr
-    assert "has no workers after 1 s; SLURM says: Job" in done.stderr
+    assert "has no workers after 10 s; SLURM says: PENDING (JobHeldUser): job " in done.stderr
     assert slurm("squeue", "--noheader") == ""
     assert not (tmp_path / "run").exists()
 
