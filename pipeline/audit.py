@@ -68,7 +68,8 @@ def choose_other(place: Place, name: str) -> Paytable:
     found = [table for table in place.entry.paytables if name in (table.name, table.label)]
     if len(found) != 1:
         known = ", ".join(table.label for table in place.entry.paytables)
-        raise ConfigError([Fault(str(place.run), "--paytable", f"{name!r}: the paytables of the game are {known}")])
+        what = f"the run has no {name!r} of {place.entry.name}, but {known}; certify both into one run"
+        raise ConfigError([Fault(str(place.run), "--paytable", what)])
     return found[0]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -32,6 +33,46 @@ def identity(value: Any) -> str:
     '3f0a99256beeb89a6b9f2793885291a6454928fd74903159ab2e51452b13df6f'
     """
     return hashlib.sha256(canonical_text(value).encode()).hexdigest()
+
+
+def differences(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    """Where two descriptions of runs differ, for people; of games their paytables.
+
+    >>> differences({"tie_break": "a", "software": {"code": "1"}}, {"tie_break": "b", "software": {"code": "2"}})
+    ['tie_break: expected a, found b', 'software code: expected 1, found 2']
+    """
+    said = []
+    for key, mine in expected.items():
+        theirs = found.get(key)
+        if canonical_text(mine) == canonical_text(theirs):
+            continue
+        if isinstance(mine, dict) and isinstance(theirs, dict):
+            said += [f"{key} {line}" for line in differences(mine, theirs)]
+        elif key == "games" and theirs:
+            said += _other_paytables(mine, theirs)
+        else:
+            said.append(f"{key}: expected {mine}, found {'nothing' if theirs is None else theirs}")
+    return said
+
+
+def _other_paytables(expected: list[Any], found: list[Any]) -> list[str]:
+    """The paytables of two lists of games that only one of them has, or that are not the same in both."""
+    mine, theirs = (
+        {
+            f"{game['name']}, {table['name']}": canonical_text([game | {"paytables": []}, table])
+            for game in games
+            for table in game["paytables"]
+        }
+        for games in (expected, found)
+    )
+    kinds = {
+        "expected and not found": [name for name in mine if name not in theirs],
+        "found and not expected": [name for name in theirs if name not in mine],
+    }
+    if not any(kinds.values()):
+        kinds = {"with other rules, pays or sources": [name for name in mine if mine[name] != theirs[name]]}
+    shown = {what: names[:3] + [f"{len(names) - 3} more"] * (len(names) > 3) for what, names in kinds.items() if names}
+    return [f"games {what}: {'; '.join(names)}" for what, names in shown.items()] or ["games: in another order"]
 
 
 def pretty_text(value: Any) -> str:

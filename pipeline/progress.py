@@ -101,7 +101,7 @@ class Progress:
 
     def __call__(self, done: int, total: int) -> None:
         """Say how much is done, if it is time to."""
-        if self._line.due():
+        if self._line.due() and done < total:
             self._line.show(progress_text([(done, total, self._what)], *self._speed(done, total)))
 
     def end(self) -> None:
@@ -118,7 +118,7 @@ def progress_text(counts: list[tuple[int, int, str]], rate: float, left: float |
     '5 of 10 parts, 0.5 parts/s, 10 s left'
     """
     shown = [f"{done:,} of {total:,} {what}" for done, total, what in counts if total > 1]
-    speed = f"{rate:,.{1 if rate < 100 else 0}f} {counts[-1][2]}/s" if rate else ""
+    speed = f"{rate:,.{1 if rate < 100 else 0}f} {counts[-1][2]}/s" if rate >= 0.05 else ""
     return ", ".join(text for text in (*shown, speed, duration(left)) if text)
 
 

@@ -24,7 +24,7 @@ from pipeline.finish import finish
 from pipeline.gather import Gathered
 from pipeline.location import TEMPORARY, Location, children, sweep, walk, write_whole
 from pipeline.lock import LOCK, Claim, InUse, claim, refuse_if_claimed
-from pipeline.manifest import identity
+from pipeline.manifest import differences, identity
 from pipeline.plan import Entry, Plan, Task, count_parts, part_number, part_path, run_files, single_parts, tasks
 from pipeline.same import installed
 from pipeline.store import (
@@ -50,6 +50,10 @@ class Identified(Protocol):
     @property
     def identity(self) -> str:
         """Equal identities mean equal bytes."""
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What the identity is of."""
 
 
 class Refused(RuntimeError):
@@ -121,17 +125,15 @@ def state(run: Location, plan: Identified) -> str:
     # A run that is stopped just before it is marked complete has its manifest already, and its plan no longer.
     planned = not complete and PLAN in names
     try:
-        found = (
-            identity(json.loads((run / PLAN).read_text(encoding="utf-8"))) if planned else read_head(run)["identity"]
-        )
+        there = json.loads((run / PLAN).read_text(encoding="utf-8")) if planned else read_head(run)
+        found = identity(there) if planned else there["identity"]
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         name = PLAN if planned else MANIFEST
         raise Refused(f"{run} is not empty and not a run of autohold: {name} cannot be read") from None
     if found != plan.identity:
-        raise Refused(
-            f"{run} is a run of another identity: other games, options or software; take another directory\n"
-            f"    expected {plan.identity}\n    found    {found}"
-        )
+        lines = [f"{run} is a run of another identity; take another directory, or what it was made with"]
+        lines += [f"identity: expected {plan.identity}, found {found}", *differences(plan.description, there)]
+        raise Refused("\n    ".join(lines))
     return "complete" if complete else "incomplete"
 
 

@@ -109,7 +109,8 @@ def _lines(found: Any) -> list[str]:
         lines.append("none is within; the nearest is" if shown else "none keeps all that was asked for")
     lines += table_lines([row_json(match, found.target) for match in shown], asked.base.label)
     looked, left, boxes = (f"{number:,}" for number in (went.looked_at, went.left_out, went.boxes))
-    lines.append(f"complete: {looked} paytables looked at, {left} left out by bounds of {boxes} boxes")
+    bounds = f"bounds of {boxes} {'box' if went.boxes == 1 else 'boxes'}"
+    lines.append(f"complete: {looked} paytables looked at, {left} left out by {bounds}")
     if found.prefer == PREFERENCES[0] and shown:
         far = abs(shown[-1].payback - found.target)
         lines.append(f"no other paytable of the grid is nearer than {float(far):.3g} to the target")

@@ -77,7 +77,7 @@ def simulate(
         print_json({**found, "seconds": round(seconds, 3)})
     else:
         _print(found)
-    click.echo(f"{hands / seconds / 1e6:.1f} million hands per second, tables included", err=True)
+    click.echo(f"{hands / seconds:,.0f} hands per second, tables included", err=True)
     return DONE if found["p_value"] >= 1e-6 else NO
 
 

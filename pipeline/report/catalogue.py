@@ -123,9 +123,11 @@ def overview(sheets: Sequence[Certified]) -> Figure:
         f"({name(most)}); {above} of {len(contents)} {'is' if above == 1 else 'are'} above 100 %. Standard deviations "
         f"go from {places(deviation(calm), 3)} ({name(calm)}) to {places(deviation(wild), 3)} ({name(wild)})."
     )
+    if len(contents) == 1:
+        sentence = f"Payback {percent(least['payback'], 3)}, standard deviation {places(deviation(calm), 3)}."
     svg = plots.scatter(
         "overview",
-        f"Scatter: payback against standard deviation of {len(contents)} paytables",
+        f"Scatter: payback against standard deviation of {len(contents)} paytable{'s' * (len(contents) > 1)}",
         [100 * float(Fraction(content["payback"])) for content in contents],
         [float(deviation(content)) for content in contents],
     )

@@ -22,6 +22,7 @@ from tests.pipeline.games import (
     PARTS,
     ROOT,
     ROWS,
+    SMALL,
     arguments,
     autohold,
     contents,
@@ -336,16 +337,24 @@ def test_an_altered_run_is_exit_code_1(command, game_file, whole, tmp_path):
 def test_other_identity_is_refused(command, game_file, whole, halted, flags):
     for run in (whole, halted):
         before = stamps(run)
-        for change in (
-            ("--all-holds",),
-            ("--tie-break", "least-variance"),
-            ("--paytable", "plain"),
-            ("--pay", "flush=9"),
+        for change, said in (
+            (("--all-holds",), "all_holds: expected True, found False"),
+            (("--tie-break", "least-variance"), "tie_break: expected least-variance, found lowest-mask"),
+            (("--paytable", "plain"), "games found and not expected: Six by Four, broken pays"),
+            (("--pay", "flush=9"), "games expected and not found: Six by Four, plain, flush=9; Six by Four, broken "),
         ):
             done = command(*arguments(game_file, run, "--serial", *change, *flags))
             assert done.returncode == 2
             assert "another identity" in done.stderr
+            assert f"\n    {said}" in done.stderr
         assert stamps(run) == before
+
+
+def test_a_changed_pay_of_the_file_is_named_as_what_differs(command, whole, tmp_path):
+    (tmp_path / "game.toml").write_text(SMALL.replace('"flush" = 20', '"flush" = 21'), encoding="utf-8")
+    done = command(*arguments(tmp_path / "game.toml", whole, "--serial"))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[2:] == ["    games with other rules, pays or sources: Six by Four, plain"]
 
 
 def test_a_foreign_folder_is_refused(command, game_file, tmp_path):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from fractions import Fraction
@@ -319,6 +320,15 @@ def test_the_catalogue_has_every_paytable(reported):
         [content["game"], content["label"], str(content["coins"]), content["payback_decimal"]]
         for content in certificates(reported).values()
     ]
+
+
+def test_one_paytable_is_not_compared_with_itself(whole):
+    sheets = [catalogue.Certified(place, place.certificate()) for place in open_run(whole)[2]]
+    assert catalogue.overview(sheets).sentence.startswith("Paybacks go from ")
+    assert re.fullmatch(
+        r"Payback \d+\.\d{3} %, standard deviation \d+\.\d{3}\.",
+        catalogue.overview(sheets[:1]).sentence.replace("\u202f", " ").replace("\xa0", " "),
+    )
 
 
 def test_differences_of_a_family(reported, monkeypatch):

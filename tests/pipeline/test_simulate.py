@@ -134,7 +134,7 @@ def test_the_command(runs, command, tmp_path):
     done = command(*arguments, "--plot", tmp_path / "a.svg")
     assert done.returncode == 0
     assert "special/x: 200,000 hands, seed 5" in done.stdout
-    assert "million hands per second" in done.stderr
+    assert " hands per second, tables included" in done.stderr
     output = json.loads(command(*arguments, "--json", "--plot", tmp_path / "b.svg").stdout)
     assert output["hands"] == 200_000
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
