@@ -51,14 +51,16 @@ class Speed:
 def duration(seconds: float | None) -> str:
     """Time left, for people.
 
-    >>> duration(59.6), duration(61), duration(7300), duration(None)
-    ('60 s left', '1 min left', '2 h 1 min left', '')
+    >>> duration(59.6), duration(61), duration(7300), duration(40200), duration(None)
+    ('60 s left', '1 min left', '2 h 1 min left', '11 h left', '')
     """
     if seconds is None:
         return ""
     if seconds < 61:
         return f"{seconds:.0f} s left"
     hours, minutes = divmod(int(seconds) // 60, 60)
+    if hours >= 10:
+        return f"{hours} h left"
     return f"{hours} h {minutes} min left" if hours else f"{minutes} min left"
 
 

@@ -8,7 +8,7 @@ import subprocess
 from datetime import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline import progress
@@ -134,6 +134,7 @@ def test_events_are_said_in_lines_of_their_own(capsys):
     ]
 
 
+@example(10**6, 10**6, 10**4, 40200.0)
 @given(st.integers(0, 10**6), st.integers(1, 10**6), st.floats(0, 10**5), st.floats(0, 10**7))
 def test_progress_of_a_million_parts_fits_80_columns(done, total, rate, left):
     text = progress_text([(min(done, 999), 999, "games"), (done, total, "parts")], rate, left)
