@@ -140,6 +140,20 @@ def test_no_job_stays_when_the_command_is_stopped(slurm, environment, tmp_path, 
     until(lambda: not slurm("squeue", "--noheader"), "no jobs")  # workers leave a scheduler that is gone
 
 
+def test_two_runs_at_once(slurm, local, environment, tmp_path):
+    runs = [tmp_path / "first", tmp_path / "second"]
+    processes = [start(*certify(run, "--workers", 1, "--wait-timeout", 200), **environment) for run in runs]
+    until(lambda: parts(runs[0]), "a part")
+    third = autohold(*certify(runs[0], "--resume"), **environment)
+    assert third.returncode == 75, third.stderr
+    assert "in use" in third.stderr
+    for run, process in zip(runs, processes, strict=True):
+        _, said = process.communicate(timeout=300)
+        assert process.returncode == 0, said
+        assert "already in use" not in said  # a port
+        assert contents(run) == local(*TWELVE, "--serial")
+
+
 def test_jobs_that_do_not_start(slurm, tmp_path):
     held = slurm.profile(cores=1, memory="1GiB", job_extra_directives=["--hold"])
     done = autohold(*certify(tmp_path / "run", "--wait-timeout", 10), **held)
