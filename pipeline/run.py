@@ -158,11 +158,8 @@ def certify(
         return open_complete(out, plan)
     refuse_if_claimed(out)
     if found == "incomplete" and not resume:
-        parts = _parts(plan)
-        done = sum("/strategy/" in path and _ours(path, parts) for path, _ in walk(out))
-        raise Refused(
-            f"{out} holds an incomplete run of this plan, {done} of {count_parts(plan)} parts; add --resume to go on"
-        )
+        done = f"{_parts_there(out, plan)} of {count_parts(plan)} parts"
+        raise Refused(f"{out} holds an incomplete run of this plan, {done}; add --resume to go on")
     stages = Stages()
     with executor() as workers:
         stages.end("connect")
@@ -200,6 +197,12 @@ def _strays(out: Location, plan: Plan) -> list[str]:
     """Parquet files that the plan does not make; who reads a strategy folder would read them too."""
     parts = _parts(plan)
     return sorted(path for path, _ in listed_files(out) if path.endswith(".parquet") and not _ours(path, parts))
+
+
+def _parts_there(out: Location, plan: Plan) -> int:
+    """How many parts of the plan are there, whatever is in them."""
+    parts = _parts(plan)
+    return sum("/strategy/" in path and _ours(path, parts) for path, _ in walk(out))
 
 
 def _parts(plan: Plan) -> dict[str, int]:
@@ -319,6 +322,11 @@ def _make_parts(
         raise Incomplete(
             f"{gathered.done} of {gathered.total} parts are done; the others could not be made:\n    "
             + "\n    ".join(failures)
+        )
+    if missing := gathered.total - _parts_there(out, plan):
+        raise Incomplete(
+            f"{missing} of {gathered.total} parts were made and are not in {out}: "
+            "they were removed since, or it is not the same place on all workers"
         )
 
 

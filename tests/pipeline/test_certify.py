@@ -119,6 +119,22 @@ def test_a_worker_that_is_killed_does_not_matter(game_file, whole, tmp_path):
     assert contents(run) == contents(whole)
 
 
+def test_a_part_that_is_removed_while_others_are_made_is_missed(game_file, whole, tmp_path):
+    run = tmp_path / "run"
+    process = start(*arguments(game_file, run, "--serial"))
+    wait_for_parts(process, run, 10)
+    process.send_signal(signal.SIGSTOP)
+    (run / next(iter(parts(run)))).unlink()
+    process.send_signal(signal.SIGCONT)
+    code, _, said = end(process)
+    assert code == 75, said
+    assert f"1 of {PARTS} parts were made and are not in {run}" in said
+    assert not (run / "manifest.json").exists()
+    done = autohold(*arguments(game_file, run, "--serial", "--resume"))
+    assert done.returncode == 0, done.stderr
+    assert contents(run) == contents(whole)
+
+
 # --- interrupted in this process --------------------------------------------------------------------------------------
 
 
