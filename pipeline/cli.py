@@ -48,6 +48,8 @@ class Stopped(BaseException):
         self.number = number
 
 
+COMPLETION = "_AUTOHOLD_COMPLETE"
+"""the variable by which a shell asks what could follow"""
 SAME_SIGNAL = 1.0
 """seconds in which several signals are one: a terminal interrupts all processes, and some hand on what they get"""
 
@@ -57,6 +59,8 @@ def main() -> NoReturn:
 
     The first signal stops the command, which then leaves all in order; one more after a while leaves at once.
     """
+    if COMPLETION in os.environ:
+        cli.main(prog_name="autohold")
     output = Output()
     began: list[float] = []
 

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from tests.pipeline.games import autohold
 
 
 def shown(*words):
@@ -33,3 +34,10 @@ def test_every_option_says_what_it_is(name):
     options = [parameter for parameter in cli.commands[name].params if isinstance(parameter, click.Option)]
     assert [option.name for option in options if not option.help] == []
     assert "RANGE" not in shown(name).replace("--range RANGE", "")
+
+
+def test_a_shell_completes_commands_and_options():
+    for words, place, expected in (("autohold cer", 1, "certify"), ("autohold certify --all", 2, "--all-holds")):
+        asked = {"_AUTOHOLD_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(place)}
+        done = autohold(**asked)
+        assert done.stdout == f"plain,{expected}\n"
