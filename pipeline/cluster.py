@@ -8,7 +8,7 @@ import logging
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -22,6 +22,7 @@ from typing import Any, Generic, NamedTuple
 
 import dask
 from distributed import Client, Future, KilledWorker, LocalCluster, Security, Status, get_worker
+from distributed.client import ClosedClientError
 
 from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Connection, Failure, Result, Tls
@@ -80,8 +81,22 @@ class _Telling(Generic[Argument]):
         worker.log_event(RESULTS, _Told(str(worker.get_current_task()), pickle.dumps(result)))
 
 
+@contextmanager
+def _asking(client: Client, what: str) -> Iterator[None]:
+    """Where a scheduler is asked for something: raises `Unreachable` when it is gone."""
+    try:
+        yield
+    except Unreachable:
+        raise
+    except Exception as problem:
+        if client.status == "running" and not isinstance(problem, OSError):
+            raise
+        # A client that has lost its scheduler fails in many ways, and in others when it has given up.
+        raise Unreachable(f"{what} is gone; what is done is on disk, --resume goes on") from None
+
+
 class Cluster:
-    """Calls on the workers of a Dask scheduler."""
+    """Calls on the workers of a Dask scheduler; whatever asks it raises `Unreachable` when it is gone."""
 
     def __init__(
         self, client: Client, name: str, what: str, patience: float = 60, note: str = "", to_come: int = 1
@@ -93,8 +108,9 @@ class Cluster:
         self._note = note
         self._to_come = to_come
         self._heard: SimpleQueue[_OfWorker | _Told | Future[None]] = SimpleQueue()
-        client.subscribe_topic("all", self._hear)
-        client.subscribe_topic(RESULTS, lambda said: self._heard.put(_Told(*said[1])))
+        with _asking(client, what):
+            client.subscribe_topic("all", self._hear)
+            client.subscribe_topic(RESULTS, lambda said: self._heard.put(_Told(*said[1])))
 
     def _hear(self, said: tuple[float, Any]) -> None:
         """Keep what the scheduler says of workers; it says much else to all."""
@@ -103,30 +119,35 @@ class Cluster:
 
     def close(self) -> None:
         """Hear no more."""
-        self._client.unsubscribe_topic("all")
-        self._client.unsubscribe_topic(RESULTS)
+        with suppress(ClosedClientError):  # it hears no more already
+            self._client.unsubscribe_topic("all")
+            self._client.unsubscribe_topic(RESULTS)
 
     @property
     def greeting(self) -> str:
         """What it is connected to, and where to watch it, for people."""
-        threads = self._client.nthreads()
+        with _asking(self._client, self._what):
+            threads = self._client.nthreads()
         said = f"{self._what}: {_count(len(threads), 'worker')}, {_count(sum(threads.values()), 'thread')}"
         return f"{said}; {self._note}" if self._note else said
 
     @property
     def workers(self) -> int:
         """Threads of all workers, those to come included."""
-        return max(self._to_come, sum(int(threads) for threads in self._client.nthreads().values()))
+        with _asking(self._client, self._what):
+            return max(self._to_come, sum(int(threads) for threads in self._client.nthreads().values()))
 
     @property
     def memory(self) -> int | None:
         """Bytes for each thread of the worker that has least; None where no worker has a limit."""
-        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        with _asking(self._client, self._what):
+            workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         return min((int(w["memory_limit"]) // int(w["nthreads"]) for w in workers if w["memory_limit"]), default=None)
 
     def check_software(self) -> None:
         """Compare what is installed here, on the scheduler and on all workers; raises `OtherSoftware`."""
-        others = {"the scheduler": self._on_scheduler(installed), **self._client.run(installed, on_error="return")}
+        with _asking(self._client, self._what):
+            others = {"the scheduler": self._on_scheduler(installed), **self._client.run(installed, on_error="return")}
         there = {who: found for who, found in others.items() if not isinstance(found, OSError)}  # others have just gone
         if lines := differences(installed(), there):
             raise OtherSoftware(f"{self._what}: the software is not the same everywhere\n    " + "\n    ".join(lines))
@@ -179,7 +200,8 @@ class Cluster:
         if not wanted:
             return {}
         arguments, keys = zip(*wanted, strict=True)
-        futures = self._client.map(call, arguments, key=list(keys), pure=False)
+        with _asking(self._client, self._what):
+            futures = self._client.map(call, arguments, key=list(keys), pure=False)
         for future in futures:
             future.add_done_callback(self._heard.put)
         return {key: (argument, future) for (argument, key), future in zip(wanted, futures, strict=True)}
@@ -213,12 +235,11 @@ class _Watch:
     def look(self) -> None:
         """Count the threads; raises `Unreachable` when there have been none for too long, or nobody answers."""
         found, what = 0, "has had no workers"
-        try:
-            found = sum(self._client.sync(self._client.nthreads, callback_timeout=LOOK_AFTER).values())
-        except TimeoutError:
-            what = "has not answered"
-        except OSError:
-            raise Unreachable(f"{self._what} is gone; what is done is on disk, --resume goes on") from None
+        with _asking(self._client, self._what):
+            try:
+                found = sum(self._client.sync(self._client.nthreads, callback_timeout=LOOK_AFTER).values())
+            except TimeoutError:
+                what = "has not answered"
         self.threads = max(self._to_come, found)
         if found:
             self._seen = monotonic()
@@ -294,9 +315,11 @@ def remote_cluster(connection: Connection) -> Iterator[Cluster]:
         message = "needs certificates: give --tls-ca, --tls-cert and --tls-key, or set them in Dask's configuration"
         raise ConfigError([Fault("", str(where), message)]) from None
     with client:
-        _wait_for_workers(client, connection.wait_workers, timeout, f"the Dask scheduler at {where}")
         what = f"the Dask scheduler at {where}"
-        with closing(Cluster(client, f"scheduler {where}", what, timeout, _dashboard(client))) as found:
+        with _asking(client, what):
+            _wait_for_workers(client, connection.wait_workers, timeout, what)
+            dashboard = _dashboard(client)
+        with closing(Cluster(client, f"scheduler {where}", what, timeout, dashboard)) as found:
             found.check_software()
             yield found
 

@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from pipeline.cluster import Unreachable, connect
+from pipeline.execute import Connection
 from tests.pipeline.clusters import calculating, dask_processes, wait_until
 from tests.pipeline.games import PARTS, ROOT, arguments, autohold, contents, end, log, parts, start, wait_for_parts
 
@@ -85,6 +87,24 @@ def test_a_scheduler_that_dies(game_file, whole, tmp_path):
     with dask_processes(tmp_path / "second", 1) as dask:
         resumed(game_file, run, "--scheduler", dask.address)
     assert contents(run) == contents(whole)
+
+
+@pytest.mark.parametrize("closed", [False, True], ids=["just now", "long ago"])
+def test_a_scheduler_that_died_whatever_it_is_asked_for(tmp_path, closed):
+    with dask_processes(tmp_path, 1) as dask:
+        dask.wait_for_workers(1)
+        with connect(Connection(scheduler=dask.address, wait_timeout=5)) as cluster:
+            dask.kill(dask.scheduler)
+            wait_until(lambda: cluster._client.status == ("closed" if closed else "connecting"))
+            for ask in (
+                lambda: cluster.greeting,
+                lambda: cluster.workers,
+                lambda: cluster.memory,
+                cluster.check_software,
+                lambda: next(cluster.map(abs, [1], ["one"])),
+            ):
+                with pytest.raises(Unreachable, match="is gone; what is done is on disk, --resume goes on"):
+                    ask()
 
 
 @pytest.mark.parametrize("more", [0, 1], ids=["for good", "for a while"])
