@@ -21,14 +21,14 @@ from time import monotonic, sleep
 from typing import Any, Generic, NamedTuple
 
 import dask
-from distributed import Client, Future, KilledWorker, LocalCluster, Security, Status, get_worker
+from distributed import Adaptive, Client, Future, KilledWorker, LocalCluster, Security, Status, get_worker
 from distributed.client import ClosedClientError
 
 from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Connection, Failure, Result, Tls
 from pipeline.faults import ConfigError, Fault
 from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest
-from pipeline.slurm import MOST_WORKERS, STEADY_CLOCK, fate, says, worker_job
+from pipeline.slurm import MOST_WORKERS, STEADY_CLOCK, fate, present, says, worker_job
 
 WINDOW = 8
 """calls in flight for each thread of a worker, sent by the half, so that nobody waits and the scheduler stays small"""
@@ -36,6 +36,8 @@ RESULTS = "autohold-results"
 """the topic of a scheduler's events that results come by"""
 LOOK_AFTER = 1.0
 """seconds without news after which workers are counted"""
+MISS_AFTER = 10.0
+"""seconds after which SLURM is asked again which worker jobs it has"""
 ROLES = ("client", "scheduler", "worker")
 """who has a certificate"""
 LEAVE_INTERRUPTS = """
@@ -350,6 +352,24 @@ class _Submitted:
         await super().close()  # type: ignore[misc]
 
 
+class _Replaced(Adaptive):
+    """Has jobs that SLURM has no more replaced; by itself Dask misses only those that had begun, with one worker."""
+
+    cluster: Any
+    _asked = -inf
+
+    async def target(self) -> int:
+        """Workers that there should be."""
+        if monotonic() - self._asked > MISS_AFTER:
+            self._asked = monotonic()
+            submitted = {name: job for name, job in self.cluster.workers.items() if job.job_id}
+            there = await asyncio.to_thread(present)
+            for name, job in submitted.items():
+                if there is not None and job.job_id not in there:
+                    self.cluster.workers.pop(name, None)  # which is submitted anew, for it is wanted still
+        return int(await super().target())  # type: ignore[no-untyped-call]
+
+
 def _worker_jobs(profile: str, tls: Tls | None) -> Any:
     """A cluster of dask-jobqueue without jobs yet. Raises `ConfigError` for what Dask says of a profile."""
     from dask_jobqueue.slurm import SLURMCluster, SLURMJob
@@ -390,7 +410,8 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
         if not taken:  # perhaps only for now
             warn(f"{what}: SLURM takes no such job: {words}; trying for {timeout:g} s")
         # Jobs may wait long: ask for all that there is work for at once, and keep those without work for a minute.
-        cluster.adapt(minimum=least, maximum=max(least, most), target_duration="10ms", wait_count=60)
+        bounds = {"minimum": least, "maximum": max(least, most)}
+        cluster.adapt(_Replaced, **bounds, target_duration="10ms", wait_count=60)
         threads = most * job["cores"] // job["processes"]
         name = f"{what}, {_count(most, 'worker')} at most"
         try:
@@ -399,7 +420,7 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
                 found.check_software()
                 yield found
         except Unreachable as problem:
-            jobs = [job.job_id for job in cluster.workers.values() if job.job_id]
+            jobs = [job.job_id for job in list(cluster.workers.values()) if job.job_id]
             raise Unreachable(f"{problem}; SLURM says: {fate(jobs, cluster.job_script())}") from None
 
 

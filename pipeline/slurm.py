@@ -62,6 +62,8 @@ def worker_job(profile: str, jobqueue: Mapping[str, Mapping[str, Any]]) -> dict[
     own = {
         "processes": job.get("processes") or job["cores"],
         "python": job.get("python") or sys.executable,
+        # What is lost is replaced; SLURM itself would wait for minutes, or hold the job.
+        "job-extra-directives": ["--no-requeue", *(job.get("job-extra-directives") or job.get("job-extra") or ())],
         "worker-extra-args": [
             *(job.get("worker-extra-args") or job.get("extra") or ()),
             *("--preload", STEADY_CLOCK, "--preload-nanny", STEADY_CLOCK),
@@ -124,6 +126,12 @@ def fate(jobs: Sequence[str], script: str) -> str:
     for number, state in zip(fields[0::2], fields[1::2], strict=False):  # nothing is after the last
         states.setdefault(state, []).append(number)
     return "; ".join(f"{state}: job {', '.join(numbers)}" for state, numbers in states.items())
+
+
+def present() -> set[str] | None:
+    """Numbers of this user's jobs that wait or run; None where SLURM does not say."""
+    known, words = _asked("squeue", "--noheader", "--me", "--format=%i")
+    return set(words.split()) if known else None
 
 
 def _asked(*command: str, script: str = "") -> tuple[bool, str]:

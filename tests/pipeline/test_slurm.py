@@ -28,7 +28,7 @@ def test_what_a_profile_leaves_out_is_as_in_slurm():
         "memory": "8GiB",
         "processes": 4,
         "python": sys.executable,
-        "job-extra-directives": ["-v"],
+        "job-extra-directives": ["--no-requeue", "-v"],
         "worker-extra-args": STEADY,
         "scheduler-options": {"dashboard_address": ":0"},
     }

@@ -31,13 +31,14 @@ def environment(slurm, tmp_path):
     return slurm.profile(cores=1, memory="1GiB", interface="lo", log_directory=tmp_path / "logs")
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_a_worker_job_is_cancelled(slurm, local, environment, tmp_path, workers):
+@pytest.mark.parametrize(("workers", "cores"), [(1, 1), (2, 2), (3, 1)])
+def test_a_worker_job_is_cancelled(slurm, local, environment, tmp_path, workers, cores):
     """With three jobs the others go on; the only one must be replaced, or the run would never end."""
     run = tmp_path / "run"
+    environment |= {"DASK_JOBQUEUE__AUTOHOLD__CORES": str(cores), "DASK_JOBQUEUE__AUTOHOLD__MEMORY": f"{cores}GiB"}
     more = ("--workers", workers, "--wait-timeout", 200)
     process = start(*certify(run, *more), **environment, DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT="1s")
-    jobs = until(lambda: parts(run) and len(jobs := slurm.jobs(NAME)) == workers and jobs, "jobs at work")
+    jobs = until(lambda: parts(run) and len(jobs := slurm.jobs(NAME)) == workers // cores and jobs, "jobs at work")
     with Client(scheduler(slurm, jobs[0])) as client:
         assert steady_clocks(client) == {True}
     slurm("scancel", jobs[0])
@@ -161,6 +162,19 @@ def test_jobs_that_do_not_start(slurm, tmp_path):
     assert "has no workers after 10 s; SLURM says: PENDING (JobHeldUser): job " in done.stderr
     assert slurm("squeue", "--noheader") == ""
     assert not (tmp_path / "run").exists()
+
+
+def test_a_job_that_is_cancelled_before_it_starts(slurm, tmp_path):
+    held = slurm.profile(cores=1, memory="1GiB", job_extra_directives=["--hold"])
+    process = start(*certify(tmp_path / "run", "--workers", 1, "--wait-timeout", 200), **held)
+    queue = ("squeue", "--noheader", f"--name={NAME}", "--format=%i")
+    job = until(lambda: slurm(*queue), "a job")
+    slurm("scancel", job)
+    until(lambda: slurm(*queue) not in ("", job), "another job", 60)
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 143, said
+    assert slurm(*queue) == ""
 
 
 def test_jobs_that_slurm_does_not_take(slurm, tmp_path):
