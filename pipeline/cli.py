@@ -81,6 +81,8 @@ def main() -> NoReturn:
         code = _unread()
     began.append(monotonic())
     output.end(code)
+    for number in (signal.SIGTERM, signal.SIGINT):  # which would end Python while it ends, with another exit code
+        signal.signal(number, signal.SIG_IGN)
     sys.exit(code)
 
 

@@ -166,3 +166,21 @@ def test_a_second_interrupt_leaves_at_once():
         process.send_signal(signal.SIGINT)
     code, _, said = end(process)
     assert (code, said) == (130, f"autohold: stopped by SIGINT; {cli._RESUME}\n")
+
+
+LAST_WORDS = """
+import os, signal
+from pipeline import cli
+
+class Last:
+    def __del__(self, kill=os.kill, process=os.getpid(), number=signal.SIGTERM):
+        kill(process, number)
+
+cli.last = Last()
+cli.main()
+"""
+
+
+def test_a_signal_while_python_ends_changes_no_exit_code():
+    done = subprocess.run([sys.executable, "-c", LAST_WORDS, "--version"], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
