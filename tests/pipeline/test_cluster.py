@@ -7,7 +7,8 @@ import signal
 import psutil
 import pytest
 
-from pipeline.cluster import WINDOW, connect, local_cluster
+from pipeline.cluster import connect, local_cluster
+from pipeline.cluster.calls import WINDOW
 from pipeline.execute import Connection
 from tests.pipeline.certificates import make_pem, tls_options, tls_settings
 from tests.pipeline.clusters import dask_processes, process_after, wait_until

@@ -6,8 +6,8 @@ import dask
 import dask_jobqueue.slurm  # noqa: F401 - adds its defaults to Dask's configuration
 import pytest
 
+from pipeline.cluster.slurm import worker_job
 from pipeline.faults import ConfigError
-from pipeline.slurm import worker_job
 
 STEADY = ["--preload", "pipeline.steady_clock", "--preload-nanny", "pipeline.steady_clock"]
 SLURM = dask.config.get("jobqueue.slurm")

@@ -1,0 +1,7 @@
+"""The door to Dask, and the only package that imports it: the same calls as `execute.Serial`, on many processes."""
+
+from pipeline.cluster.calls import Cluster
+from pipeline.cluster.client import Unreachable
+from pipeline.cluster.connect import connect, default_workers, local_cluster
+
+__all__ = ["Cluster", "Unreachable", "connect", "default_workers", "local_cluster"]

@@ -1,0 +1,223 @@
+"""Calls on the workers of a scheduler: sent many at a time, heard of one by one, watched over meanwhile."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from queue import Empty, SimpleQueue
+from secrets import token_hex
+from time import monotonic
+from typing import Any, Generic, NamedTuple
+
+from distributed import Client, Future, KilledWorker, get_worker
+from distributed.client import ClosedClientError
+
+from pipeline.cluster.client import (
+    LOOK_AFTER,
+    Unreachable,
+    asking,
+    count,
+)
+from pipeline.events import Report, event, ignore
+from pipeline.execute import Argument, Failure, Result
+from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest
+
+WINDOW = 8
+"""calls in flight for each thread of a worker, sent by the half, so that nobody waits and the scheduler stays small"""
+RESULTS = "autohold-results"
+"""the topic of a scheduler's events that results come by"""
+
+
+class _OfWorker(NamedTuple):
+    """That a worker has come or gone."""
+
+    said: Mapping[str, Any]
+
+
+class _Told(NamedTuple):
+    """What a call came to."""
+
+    key: str
+    result: bytes
+    """pickled"""
+
+
+@dataclass(frozen=True)
+class _Telling(Generic[Argument]):
+    """A call that tells its result on the way that the news of its end takes, just before.
+
+    So results need not be fetched, which takes longer than all else together, and are not lost with a worker.
+    """
+
+    call: Callable[[Argument], Any]
+
+    def __call__(self, argument: Argument) -> None:
+        """On a worker."""
+        result = self.call(argument)
+        worker = get_worker()
+        worker.log_event(RESULTS, _Told(str(worker.get_current_task()), pickle.dumps(result)))
+
+
+class Cluster:
+    """Calls on the workers of a Dask scheduler; whatever asks it raises `Unreachable` when it is gone."""
+
+    def __init__(
+        self, client: Client, name: str, what: str, patience: float = 60, note: str = "", to_come: int = 1
+    ) -> None:
+        self._client = client
+        self.name = name
+        self._what = what
+        self._patience = patience
+        self._note = note
+        self._to_come = to_come
+        self._heard: SimpleQueue[_OfWorker | _Told | Future[None]] = SimpleQueue()
+        with asking(client, what):
+            client.subscribe_topic("all", self._hear)
+            client.subscribe_topic(RESULTS, lambda said: self._heard.put(_Told(*said[1])))
+
+    def _hear(self, said: tuple[float, Any]) -> None:
+        """Keep what the scheduler says of workers; it says much else to all."""
+        if isinstance(said[1], dict) and said[1].get("action") in ("add-worker", "remove-worker"):
+            self._heard.put(_OfWorker(said[1]))
+
+    def close(self) -> None:
+        """Hear no more."""
+        with suppress(ClosedClientError):  # it hears no more already
+            self._client.unsubscribe_topic("all")
+            self._client.unsubscribe_topic(RESULTS)
+
+    @property
+    def greeting(self) -> str:
+        """What it is connected to, and where to watch it, for people."""
+        with asking(self._client, self._what):
+            threads = self._client.nthreads()
+        said = f"{self._what}: {count(len(threads), 'worker')}, {count(sum(threads.values()), 'thread')}"
+        return f"{said}; {self._note}" if self._note else said
+
+    @property
+    def workers(self) -> int:
+        """Threads of all workers, those to come included."""
+        with asking(self._client, self._what):
+            return max(self._to_come, sum(int(threads) for threads in self._client.nthreads().values()))
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes for each thread of the worker that has least; None where no worker has a limit."""
+        with asking(self._client, self._what):
+            workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        return min((int(w["memory_limit"]) // int(w["nthreads"]) for w in workers if w["memory_limit"]), default=None)
+
+    def check_software(self) -> None:
+        """Compare what is installed here, on the scheduler and on all workers; raises `OtherSoftware`."""
+        with asking(self._client, self._what):
+            others = {"the scheduler": self._on_scheduler(installed), **self._client.run(installed, on_error="return")}
+        there = {who: found for who, found in others.items() if not isinstance(found, OSError)}  # others have just gone
+        if lines := differences(installed(), there):
+            raise OtherSoftware(f"{self._what}: the software is not the same everywhere\n    " + "\n    ".join(lines))
+
+    def _on_scheduler(self, function: Callable[[], Result]) -> Result | Exception:
+        try:
+            result: Result = self._client.run_on_scheduler(function)
+        except Exception as problem:  # whatever its code has become there
+            return problem
+        return result
+
+    def map(
+        self,
+        function: Callable[[Argument], Result],
+        arguments: Sequence[Argument],
+        keys: Sequence[str],
+        report: Report = ignore,
+    ) -> Iterator[tuple[Argument, Result | Failure]]:
+        """Call the function on the workers; a sliding window that follows the workers keeps few calls in flight.
+
+        A scheduler takes calls of equal keys for one call, whoever sends them; so those of this map have a name of it.
+        """
+        call, name = _Telling(Checked(function, installed_digest())), token_hex(8)
+        waiting = iter(zip(arguments, (f"{key}-{name}" for key in keys), strict=True))
+        running: dict[str, tuple[Argument, Future[None]]] = {}
+        watch = _Watch(self._client, self._what, self._patience, self._to_come)
+        while True:
+            most = WINDOW * watch.threads
+            if len(running) <= most // 2:  # sent one by one, calls cost twice as much
+                running |= self._send(call, list(islice(waiting, most - len(running))))
+            if not running:
+                return
+            try:
+                heard = self._heard.get(timeout=LOOK_AFTER)
+            except Empty:
+                watch.look()
+                continue
+            if isinstance(heard, _OfWorker):
+                watch.hear(heard.said, running.keys(), report)
+            elif heard.key in running:  # else of calls that nobody waits for any more
+                result = pickle.loads(heard.result) if isinstance(heard, _Told) else self._failure(heard)
+                argument, future = running.pop(str(heard.key))
+                future.release()
+                yield argument, result
+
+    def _send(
+        self, call: Callable[[Argument], None], wanted: Sequence[tuple[Argument, str]]
+    ) -> dict[str, tuple[Argument, Future[None]]]:
+        """Send calls to the scheduler; they are heard of when they are done."""
+        if not wanted:
+            return {}
+        arguments, keys = zip(*wanted, strict=True)
+        with asking(self._client, self._what):
+            futures = self._client.map(call, arguments, key=list(keys), pure=False)
+        for future in futures:
+            future.add_done_callback(self._heard.put)
+        return {key: (argument, future) for (argument, key), future in zip(wanted, futures, strict=True)}
+
+    def _failure(self, future: Future[None]) -> Failure:
+        """Why a call could not be done, though others can; raises what concerns all of them."""
+        if future.status == "cancelled":
+            raise Unreachable(f"{self._what} is gone; what is done is on disk, --resume goes on")
+        problem = future.exception()
+        if isinstance(problem, KilledWorker):
+            limit = problem.last_worker.memory_limit
+            memory = f", each with {limit / 2**30:.1f} GiB of memory" if limit else ""
+            return Failure(f"its worker died {problem.allowed_failures + 1} times{memory}")
+        self.check_software()  # says more than what other code came to
+        raise problem or RuntimeError(f"{future.key} is done, and its result did not come")
+
+
+class _Watch:
+    """How many threads there are; workers may come and go while calls run."""
+
+    def __init__(self, client: Client, what: str, patience: float, to_come: int) -> None:
+        self._client = client
+        self._what = what
+        self._patience = patience
+        self._to_come = to_come
+        self._seen = monotonic()
+        self.threads = to_come
+        """of all workers, those to come included, for there has to be something to do for them"""
+        self.look()
+
+    def look(self) -> None:
+        """Count the threads; raises `Unreachable` when there have been none for too long, or nobody answers."""
+        found, what = 0, "has had no workers"
+        with asking(self._client, self._what):
+            try:
+                found = sum(self._client.sync(self._client.nthreads, callback_timeout=LOOK_AFTER).values())
+            except TimeoutError:
+                what = "has not answered"
+        self.threads = max(self._to_come, found)
+        if found:
+            self._seen = monotonic()
+        elif monotonic() - self._seen > self._patience:
+            reason = f"{what} for {self._patience:g} s; what is done is on disk, --resume goes on"
+            raise Unreachable(f"{self._what} {reason}")
+
+    def hear(self, said: Mapping[str, Any], running: Set[str], report: Report) -> None:
+        """Take in that a worker has come or gone; of the calls that it had, those of others are theirs to repeat."""
+        if said["action"] == "add-worker":
+            report(event("worker joined", worker=said["worker"]))
+        else:
+            what = "worker left" if said["expected"] else "worker lost"
+            report(event(what, worker=said["worker"], calls=sorted(running & {*said["processing-tasks"]})))
+        self.look()

@@ -1,0 +1,75 @@
+"""A client of a scheduler: how it connects, what it waits for, and how it says that the scheduler is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from distributed import Client, Security
+
+from pipeline.execute import Tls
+
+LOOK_AFTER = 1.0
+"""seconds without news after which workers are counted"""
+ROLES = ("client", "scheduler", "worker")
+"""who has a certificate"""
+
+
+class Unreachable(ConnectionError):
+    """There is no scheduler at that address, or it has no workers."""
+
+
+@contextmanager
+def asking(client: Client, what: str) -> Iterator[None]:
+    """Where a scheduler is asked for something: raises `Unreachable` when it is gone."""
+    try:
+        yield
+    except Unreachable:
+        raise
+    except Exception as problem:
+        if client.status == "running" and not isinstance(problem, OSError):
+            raise
+        # A client that has lost its scheduler fails in many ways, and in others when it has given up.
+        raise Unreachable(f"{what} is gone; what is done is on disk, --resume goes on") from None
+
+
+def watched_at(client: Client, wanted: bool = False) -> str:
+    """Where a cluster can be watched, if it can; Dask serves pages without bokeh too, but they are empty."""
+    served = "dashboard" in client.scheduler_info(n_workers=0)["services"]
+    if served and client.run_on_scheduler(find_spec, "bokeh") is not None:
+        return f"dashboard {client.dashboard_link}"
+    return "no dashboard, for bokeh is not installed: pip install 'autohold[dashboard]'" if wanted else ""
+
+
+def security(tls: Tls | None) -> Security | None:
+    """How to encrypt, whatever the role; None leaves a client to Dask's configuration."""
+    if tls is None:
+        return None
+    files = {f"tls_{role}_{kind}": getattr(tls, kind) for role in ROLES for kind in ("cert", "key")}
+    return Security(tls_ca_file=tls.ca, **files, require_encryption=True)
+
+
+def configured_security() -> Security | None:
+    """How to encrypt by Dask's configuration, which a scheduler does not for files alone; None where it names none."""
+    security = Security()
+    return security if security.get_tls_config_for_role("scheduler").get("cert") else None
+
+
+def wait_for_workers(client: Client, number: int, timeout: float, what: str) -> None:
+    """Until there are so many workers; raises `Unreachable` when time is up."""
+    try:
+        client.wait_for_workers(number, timeout=timeout)
+    except TimeoutError:
+        found = count(len(client.nthreads()), "worker") if client.nthreads() else "no workers"
+        wanted = f"; --wait-workers {number} are wanted" if number > 1 else ""
+        raise Unreachable(f"{what} has {found} after {timeout:g} s{wanted}") from None
+
+
+def count(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> count(1, "worker"), count(2, "worker")
+    ('1 worker', '2 workers')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

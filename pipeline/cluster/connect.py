@@ -1,0 +1,121 @@
+"""Where workers come from: processes of this machine, a scheduler that runs already, or jobs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from importlib import import_module
+from pathlib import Path
+from time import monotonic, sleep
+
+import dask
+from distributed import Client, LocalCluster
+
+from pipeline.cluster.calls import Cluster
+from pipeline.cluster.client import (
+    Unreachable,
+    asking,
+    count,
+    security,
+    wait_for_workers,
+    watched_at,
+)
+from pipeline.cluster.jobs import slurm_cluster
+from pipeline.cluster.slurm import STEADY_CLOCK
+from pipeline.execute import Connection
+from pipeline.faults import ConfigError, Fault
+
+LEAVE_INTERRUPTS = """
+import signal
+from multiprocessing.resource_tracker import ensure_running
+ensure_running()  # who starts it has its interrupts let through afterwards
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+"""
+"""run where local workers are started, which inherit it: a terminal interrupts all processes, the command answers"""
+
+
+@contextmanager
+def connect(connection: Connection, warn: Callable[[str], None] = lambda _: None) -> Iterator[Cluster]:
+    """The workers that a connection names; `warn` is told what may end well yet.
+
+    Raises `Unreachable` without a scheduler or without workers, `OtherSoftware` where they have other software.
+    """
+    import_module(STEADY_CLOCK)  # for a command; who calls `local_cluster` may have loops of other kinds
+    if not dask.config.get("logging", None):  # what goes wrong is said by the command, once and without a traceback
+        for name in ("distributed", "distributed.client"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    if connection.remote:
+        with remote_cluster(connection) as cluster:
+            yield cluster
+    elif connection.slurm:
+        with slurm_cluster(connection.slurm, connection, warn) as cluster:
+            yield cluster
+    else:
+        with local_cluster(connection.workers or default_workers(), connection.dashboard) as cluster:
+            yield cluster
+
+
+@contextmanager
+def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
+    """Worker processes on this machine, reachable from this machine only, as is their dashboard."""
+    # Dask tells workers to give freed memory back at once, which makes all that allocates arrays a fifth slower.
+    with (
+        dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": dashboard, "preload": [LEAVE_INTERRUPTS]},
+            silence_logs=logging.CRITICAL,
+            preload=[STEADY_CLOCK],
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        note = watched_at(client, dashboard)
+        with closing(Cluster(client, count(workers, "local worker"), "this machine", note=note)) as found:
+            yield found
+
+
+@contextmanager
+def remote_cluster(connection: Connection) -> Iterator[Cluster]:
+    """The workers of a scheduler that runs already, as soon as there are enough of them."""
+    where = connection.scheduler or connection.scheduler_file
+    timeout = connection.wait_timeout
+    try:
+        address = connection.scheduler or _address(Path(connection.scheduler_file or ""), timeout)
+        client = Client(address, timeout=timeout, security=security(connection.tls))
+    except (OSError, TimeoutError, ValueError) as problem:
+        raise Unreachable(f"no Dask scheduler answers at {where}: {problem}") from None
+    except TypeError:  # what Dask says of an encrypted address for which it has no files
+        message = "needs certificates: give --tls-ca, --tls-cert and --tls-key, or set them in Dask's configuration"
+        raise ConfigError([Fault("", str(where), message)]) from None
+    with client:
+        what = f"the Dask scheduler at {where}"
+        with asking(client, what):
+            wait_for_workers(client, connection.wait_workers, timeout, what)
+            note = watched_at(client)
+        with closing(Cluster(client, f"scheduler {where}", what, timeout, note)) as found:
+            found.check_software()
+            yield found
+
+
+def _address(file: Path, timeout: float) -> str:
+    """The address in a scheduler's connection file; waits for a scheduler that is only starting. Raises `OSError`."""
+    until = monotonic() + timeout
+    while True:
+        try:
+            return str(json.loads(file.read_text(encoding="utf-8"))["address"])
+        except (OSError, ValueError, KeyError, TypeError):
+            if monotonic() > until:
+                raise TimeoutError(f"there is no address in that file after {timeout:g} s") from None
+        sleep(0.05)
+
+
+def default_workers() -> int:
+    """As many processes as this process may use cores."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,130 @@
+"""Workers as jobs of SLURM, by dask-jobqueue: submitted until they are taken, replaced when they are lost."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from importlib import import_module
+from math import inf
+from time import monotonic
+from typing import Any
+
+import dask
+from distributed import Adaptive, Client, Status
+
+from pipeline.cluster.calls import Cluster
+from pipeline.cluster.client import (
+    LOOK_AFTER,
+    Unreachable,
+    configured_security,
+    count,
+    security,
+    wait_for_workers,
+    watched_at,
+)
+from pipeline.cluster.slurm import MOST_WORKERS, fate, present, says, worker_job
+from pipeline.execute import Connection, Tls
+from pipeline.faults import ConfigError, Fault
+
+MISS_AFTER = 10.0
+"""seconds after which SLURM is asked again which worker jobs it has"""
+
+
+class _Submitted:
+    """A job of dask-jobqueue that is submitted until SLURM takes it; by itself it is submitted once, and forgotten."""
+
+    status: Status
+    job_id: str | None
+
+    async def start(self) -> None:
+        """Begin to submit it."""
+        self._wanted = True
+        self._submission = asyncio.create_task(self._submit())
+        self.status = Status.running
+
+    async def _submit(self) -> None:
+        while self._wanted and not self.job_id:
+            try:
+                await super().start()  # type: ignore[misc]
+            except (RuntimeError, OSError):  # as long as SLURM's controller starts again, for example
+                await asyncio.sleep(LOOK_AFTER)
+
+    async def close(self) -> None:
+        """Cancel it, or submit it no more."""
+        self._wanted = False
+        await self._submission
+        await super().close()  # type: ignore[misc]
+
+
+class _Replaced(Adaptive):
+    """Has jobs that SLURM has no more replaced; by itself Dask misses only those that had begun, with one worker."""
+
+    cluster: Any
+    _asked = -inf
+
+    async def target(self) -> int:
+        """Workers that there should be."""
+        if monotonic() - self._asked > MISS_AFTER:
+            self._asked = monotonic()
+            submitted = {name: job for name, job in self.cluster.workers.items() if job.job_id}
+            there = await asyncio.to_thread(present)
+            for name, job in submitted.items():
+                if there is not None and job.job_id not in there:
+                    self.cluster.workers.pop(name, None)  # which is submitted anew, for it is wanted still
+        return int(await super().target())  # type: ignore[no-untyped-call]
+
+
+def _worker_jobs(profile: str, tls: Tls | None) -> Any:
+    """A cluster of dask-jobqueue without jobs yet. Raises `ConfigError` for what Dask says of a profile."""
+    from dask_jobqueue.slurm import SLURMCluster, SLURMJob
+
+    try:
+        return SLURMCluster(
+            config_name=profile,
+            job_cls=type("Job", (_Submitted, SLURMJob), {}),  # type: ignore[arg-type]
+            security=security(tls) or configured_security(),
+            silence_logs=logging.CRITICAL,
+        )
+    except (TypeError, ValueError, RuntimeError) as problem:  # a unit of memory or a network, for example
+        raise ConfigError([Fault("--slurm", profile, f"jobqueue.{profile} cannot be used: {problem}")]) from None
+
+
+@contextmanager
+def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], None]) -> Iterator[Cluster]:
+    """Workers as SLURM jobs: as many as there is work for, replaced when they are lost, cancelled at the end.
+
+    Raises `ConfigError` for a profile that cannot be used, `Unreachable` without workers.
+    """
+    try:
+        import_module("dask_jobqueue.slurm")  # which adds its defaults to Dask's configuration
+    except ImportError:
+        fault = Fault("--slurm", profile, "needs dask-jobqueue: pip install 'autohold[slurm]'")
+        raise ConfigError([fault]) from None
+    job = worker_job(profile, dask.config.get("jobqueue"))
+    limit = dask.config.get("distributed.adaptive.maximum")
+    most = connection.workers or (MOST_WORKERS if limit == inf else int(limit))
+    least = max(connection.wait_workers, min(most, dask.config.get("distributed.adaptive.minimum")))
+    what, timeout = f"SLURM by jobqueue.{profile}", connection.wait_timeout
+    with (
+        dask.config.set({f"jobqueue.{profile}": job}),
+        _worker_jobs(profile, connection.tls) as cluster,
+        Client(cluster) as client,
+    ):
+        taken, words = says(cluster.job_script())
+        if not taken:  # perhaps only for now
+            warn(f"{what}: SLURM takes no such job: {words}; trying for {timeout:g} s")
+        # Jobs may wait long: ask for all that there is work for at once, and keep those without work for a minute.
+        bounds = {"minimum": least, "maximum": max(least, most)}
+        cluster.adapt(_Replaced, **bounds, target_duration="10ms", wait_count=60)
+        threads = most * job["cores"] // job["processes"]
+        name = f"{what}, {count(most, 'worker')} at most"
+        try:
+            wait_for_workers(client, connection.wait_workers, timeout, what)
+            with closing(Cluster(client, name, what, timeout, watched_at(client), threads)) as found:
+                found.check_software()
+                yield found
+        except Unreachable as problem:
+            jobs = [job.job_id for job in list(cluster.workers.values()) if job.job_id]
+            raise Unreachable(f"{problem}; SLURM says: {fate(jobs, cluster.job_script())}") from None
