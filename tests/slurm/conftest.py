@@ -11,6 +11,8 @@ import pytest
 
 from tests.pipeline.games import ROOT, autohold, contents, environment
 
+NAME = "autohold-worker"
+"""of worker jobs, by the profile that we ship"""
 CATALOGUE = sorted((ROOT / "configs").glob("*.toml"))
 TWELVE = (*(path for path in CATALOGUE if not path.name.startswith(("black", "seq"))), "--paytable", "9/6")
 """games that have a 9/6 paytable"""

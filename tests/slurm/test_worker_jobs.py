@@ -9,11 +9,9 @@ from distributed import Client, Security
 
 from tests.pipeline.certificates import make_pem, tls_options, tls_settings
 from tests.pipeline.games import autohold, contents, parts, start
-from tests.slurm.conftest import CATALOGUE, TWELVE, steady_clocks, until
+from tests.slurm.conftest import NAME, TWELVE, steady_clocks, until
 
 pytestmark = pytest.mark.programs
-
-NAME = "autohold-worker"
 
 
 def certify(out, *more):
@@ -185,14 +183,3 @@ def test_jobs_that_slurm_does_not_take(slurm, tmp_path):
     assert "SLURM takes no such job: error: invalid partition specified: nowhere" in said
     assert "has no workers after 1 s; SLURM says: error: invalid partition specified: nowhere" in ended
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.slow
-def test_the_catalogue(slurm, local, environment, tmp_path):
-    run = tmp_path / "run"
-    process = start("certify", *CATALOGUE, "--out", run, "--slurm", "autohold", "--workers", 3, **environment)
-    jobs = until(lambda: len(parts(run)) >= 1000 and slurm.jobs(NAME), "1,000 parts", 3600)
-    slurm("scancel", jobs[0])
-    _, said = process.communicate(timeout=3600)
-    assert process.returncode == 0, said
-    assert contents(run) == local(*CATALOGUE, "--workers", 2)
