@@ -28,8 +28,9 @@ TASK_CELLS = 1_000_000
 """rows times paytables that one task computes at most, unless one part has more: about two seconds"""
 ORDER_COST = 8
 """how many times as much work a canonical hand is where order matters"""
-TASK_FILES = 256
-"""part files that one task makes at most, unless one part has more, for its receipts to stay a small message"""
+TASK_FILES = 64
+"""part files that one task makes at most, unless one part has more: their receipts, of which schedulers keep those of
+many tasks, are 50 kB"""
 
 
 @dataclass(frozen=True)
