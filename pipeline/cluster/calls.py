@@ -15,18 +15,15 @@ from typing import Any, Generic, NamedTuple
 from distributed import Client, Future, KilledWorker, get_worker
 from distributed.client import ClosedClientError
 
-from pipeline.cluster.client import (
-    LOOK_AFTER,
-    Unreachable,
-    asking,
-    count,
-)
+from pipeline.cluster.client import RESUME, Unreachable, asking, count, gone
 from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Failure, Result
 from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest
 
 WINDOW = 8
 """calls in flight for each thread of a worker, sent by the half, so that nobody waits and the scheduler stays small"""
+LOOK_AFTER = 1.0
+"""seconds without news after which workers are counted"""
 RESULTS = "autohold-results"
 """the topic of a scheduler's events that results come by"""
 
@@ -67,6 +64,11 @@ class Cluster:
     def __init__(
         self, client: Client, name: str, what: str, patience: float = 60, note: str = "", to_come: int = 1
     ) -> None:
+        """Listen to the scheduler.
+
+        `name` is for logs, `what` begins sentences about it; `patience` is how many seconds it may have no workers or
+        not answer, `note` what the greeting says besides, `to_come` how many threads there will be at least.
+        """
         self._client = client
         self.name = name
         self._what = what
@@ -175,7 +177,7 @@ class Cluster:
     def _failure(self, future: Future[None]) -> Failure:
         """Why a call could not be done, though others can; raises what concerns all of them."""
         if future.status == "cancelled":
-            raise Unreachable(f"{self._what} is gone; what is done is on disk, --resume goes on")
+            raise gone(self._what)
         problem = future.exception()
         if isinstance(problem, KilledWorker):
             limit = problem.last_worker.memory_limit
@@ -210,8 +212,7 @@ class _Watch:
         if found:
             self._seen = monotonic()
         elif monotonic() - self._seen > self._patience:
-            reason = f"{what} for {self._patience:g} s; what is done is on disk, --resume goes on"
-            raise Unreachable(f"{self._what} {reason}")
+            raise Unreachable(f"{self._what} {what} for {self._patience:g} s; {RESUME}")
 
     def hear(self, said: Mapping[str, Any], running: Set[str], report: Report) -> None:
         """Take in that a worker has come or gone; of the calls that it had, those of others are theirs to repeat."""

@@ -10,8 +10,9 @@ from distributed import Client, Security
 
 from pipeline.execute import Tls
 
-LOOK_AFTER = 1.0
-"""seconds without news after which workers are counted"""
+STEADY_CLOCK = "pipeline.steady_clock"
+"""what keeps a process going when its clock is put back, as a preload of Dask"""
+RESUME = "what is done is on disk, --resume goes on"
 ROLES = ("client", "scheduler", "worker")
 """who has a certificate"""
 
@@ -31,7 +32,12 @@ def asking(client: Client, what: str) -> Iterator[None]:
         if client.status == "running" and not isinstance(problem, OSError):
             raise
         # A client that has lost its scheduler fails in many ways, and in others when it has given up.
-        raise Unreachable(f"{what} is gone; what is done is on disk, --resume goes on") from None
+        raise gone(what) from None
+
+
+def gone(what: str) -> Unreachable:
+    """That a scheduler is gone."""
+    return Unreachable(f"{what} is gone; {RESUME}")
 
 
 def watched_at(client: Client, wanted: bool = False) -> str:
@@ -61,9 +67,10 @@ def wait_for_workers(client: Client, number: int, timeout: float, what: str) -> 
     try:
         client.wait_for_workers(number, timeout=timeout)
     except TimeoutError:
-        found = count(len(client.nthreads()), "worker") if client.nthreads() else "no workers"
+        found = len(client.nthreads())
+        there = count(found, "worker") if found else "no workers"
         wanted = f"; --wait-workers {number} are wanted" if number > 1 else ""
-        raise Unreachable(f"{what} has {found} after {timeout:g} s{wanted}") from None
+        raise Unreachable(f"{what} has {there} after {timeout:g} s{wanted}") from None
 
 
 def count(number: int, what: str) -> str:

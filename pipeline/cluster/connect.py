@@ -15,16 +15,7 @@ import dask
 from distributed import Client, LocalCluster
 
 from pipeline.cluster.calls import Cluster
-from pipeline.cluster.client import (
-    Unreachable,
-    asking,
-    count,
-    security,
-    wait_for_workers,
-    watched_at,
-)
-from pipeline.cluster.jobs import slurm_cluster
-from pipeline.cluster.slurm import STEADY_CLOCK
+from pipeline.cluster.client import STEADY_CLOCK, Unreachable, asking, count, security, wait_for_workers, watched_at
 from pipeline.execute import Connection
 from pipeline.faults import ConfigError, Fault
 
@@ -48,9 +39,14 @@ def connect(connection: Connection, warn: Callable[[str], None] = lambda _: None
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
     if connection.remote:
-        with remote_cluster(connection) as cluster:
+        with _remote_cluster(connection) as cluster:
             yield cluster
     elif connection.slurm:
+        try:
+            from pipeline.cluster.jobs import slurm_cluster
+        except ImportError:
+            fault = Fault("--slurm", connection.slurm, "needs dask-jobqueue: pip install 'autohold[slurm]'")
+            raise ConfigError([fault]) from None
         with slurm_cluster(connection.slurm, connection, warn) as cluster:
             yield cluster
     else:
@@ -82,7 +78,7 @@ def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
 
 
 @contextmanager
-def remote_cluster(connection: Connection) -> Iterator[Cluster]:
+def _remote_cluster(connection: Connection) -> Iterator[Cluster]:
     """The workers of a scheduler that runs already, as soon as there are enough of them."""
     where = connection.scheduler or connection.scheduler_file
     timeout = connection.wait_timeout

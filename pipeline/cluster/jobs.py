@@ -6,37 +6,30 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from importlib import import_module
 from math import inf
 from time import monotonic
 from typing import Any
 
 import dask
+from dask_jobqueue.slurm import SLURMCluster, SLURMJob
 from distributed import Adaptive, Client, Status
 
 from pipeline.cluster.calls import Cluster
-from pipeline.cluster.client import (
-    LOOK_AFTER,
-    Unreachable,
-    configured_security,
-    count,
-    security,
-    wait_for_workers,
-    watched_at,
-)
-from pipeline.cluster.slurm import MOST_WORKERS, fate, present, says, worker_job
+from pipeline.cluster.client import Unreachable, configured_security, count, security, wait_for_workers, watched_at
+from pipeline.cluster.slurm import fate, present, says, worker_job
 from pipeline.execute import Connection, Tls
 from pipeline.faults import ConfigError, Fault
 
+MOST_WORKERS = 8
+"""workers at most, where neither the command nor Dask's configuration limits them"""
+SUBMIT_AFTER = 1.0
+"""seconds after which a job that SLURM did not take is submitted again"""
 MISS_AFTER = 10.0
 """seconds after which SLURM is asked again which worker jobs it has"""
 
 
-class _Submitted:
-    """A job of dask-jobqueue that is submitted until SLURM takes it; by itself it is submitted once, and forgotten."""
-
-    status: Status
-    job_id: str | None
+class _Job(SLURMJob):
+    """A job that is submitted until SLURM takes it; dask-jobqueue submits it once, and forgets it."""
 
     async def start(self) -> None:
         """Begin to submit it."""
@@ -47,19 +40,19 @@ class _Submitted:
     async def _submit(self) -> None:
         while self._wanted and not self.job_id:
             try:
-                await super().start()  # type: ignore[misc]
+                await super().start()  # type: ignore[no-untyped-call]
             except (RuntimeError, OSError):  # as long as SLURM's controller starts again, for example
-                await asyncio.sleep(LOOK_AFTER)
+                await asyncio.sleep(SUBMIT_AFTER)
 
     async def close(self) -> None:
         """Cancel it, or submit it no more."""
         self._wanted = False
         await self._submission
-        await super().close()  # type: ignore[misc]
+        await super().close()  # type: ignore[no-untyped-call]
 
 
-class _Replaced(Adaptive):
-    """Has jobs that SLURM has no more replaced; by itself Dask misses only those that had begun, with one worker."""
+class _Replacing(Adaptive):
+    """Replaces jobs that SLURM has no more; by itself Dask misses only those that had begun, with one worker."""
 
     cluster: Any
     _asked = -inf
@@ -78,12 +71,10 @@ class _Replaced(Adaptive):
 
 def _worker_jobs(profile: str, tls: Tls | None) -> Any:
     """A cluster of dask-jobqueue without jobs yet. Raises `ConfigError` for what Dask says of a profile."""
-    from dask_jobqueue.slurm import SLURMCluster, SLURMJob
-
     try:
         return SLURMCluster(
             config_name=profile,
-            job_cls=type("Job", (_Submitted, SLURMJob), {}),  # type: ignore[arg-type]
+            job_cls=_Job,  # type: ignore[arg-type]
             security=security(tls) or configured_security(),
             silence_logs=logging.CRITICAL,
         )
@@ -97,11 +88,6 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
 
     Raises `ConfigError` for a profile that cannot be used, `Unreachable` without workers.
     """
-    try:
-        import_module("dask_jobqueue.slurm")  # which adds its defaults to Dask's configuration
-    except ImportError:
-        fault = Fault("--slurm", profile, "needs dask-jobqueue: pip install 'autohold[slurm]'")
-        raise ConfigError([fault]) from None
     job = worker_job(profile, dask.config.get("jobqueue"))
     limit = dask.config.get("distributed.adaptive.maximum")
     most = connection.workers or (MOST_WORKERS if limit == inf else int(limit))
@@ -116,9 +102,8 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
         if not taken:  # perhaps only for now
             warn(f"{what}: SLURM takes no such job: {words}; trying for {timeout:g} s")
         # Jobs may wait long: ask for all that there is work for at once, and keep those without work for a minute.
-        bounds = {"minimum": least, "maximum": max(least, most)}
-        cluster.adapt(_Replaced, **bounds, target_duration="10ms", wait_count=60)
-        threads = most * job["cores"] // job["processes"]
+        cluster.adapt(_Replacing, minimum=least, maximum=max(least, most), target_duration="10ms", wait_count=60)
+        threads = most * (job["cores"] // job["processes"])
         name = f"{what}, {count(most, 'worker')} at most"
         try:
             wait_for_workers(client, connection.wait_workers, timeout, what)
@@ -126,5 +111,5 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
                 found.check_software()
                 yield found
         except Unreachable as problem:
-            jobs = [job.job_id for job in list(cluster.workers.values()) if job.job_id]
-            raise Unreachable(f"{problem}; SLURM says: {fate(jobs, cluster.job_script())}") from None
+            numbers = [each.job_id for each in list(cluster.workers.values()) if each.job_id]
+            raise Unreachable(f"{problem}; SLURM says: {fate(numbers, cluster.job_script())}") from None

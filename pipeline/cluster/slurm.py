@@ -9,19 +9,17 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.cluster.client import STEADY_CLOCK
 from pipeline.faults import ConfigError, Fault
 
 WHERE = "~/.config/dask/jobqueue.yaml"
 EXAMPLE = "configs/cluster/jobqueue.yaml"
-MOST_WORKERS = 8
-"""workers at most, where neither the command nor Dask's configuration limits them"""
-
-STEADY_CLOCK = "pipeline.steady_clock"
-"""what keeps a process going when its clock is put back, as a preload of Dask"""
-
 NEEDED = ("cores", "memory")
 NUMBERS = ("cores", "processes", "job-cpu")
-LISTS = ("worker-extra-args", "job-script-prologue", "job-extra-directives", "job-directives-skip")
+LISTS = (
+    *("worker-extra-args", "job-script-prologue", "job-extra-directives", "job-directives-skip"),
+    *("extra", "env-extra", "job-extra"),  # which are the older names of the first three
+)
 OLD = ("project", "header-skip")
 """keys that dask-jobqueue still knows, though it has no defaults for them"""
 
@@ -97,7 +95,7 @@ def _wrong(said: Mapping[str, Any], job: Mapping[str, Any], known: set[str]) -> 
 def _wanted(key: str, value: Any, job: Mapping[str, Any]) -> str:
     """What a setting has to be; empty if it is that."""
     if key in NUMBERS and (type(value) is not int or value < 1):
-        return "a whole number"
+        return "a whole number above 0"
     if key == "processes" and type(job.get("cores")) is int and value > job["cores"]:
         return f"at most one for each of {job['cores']} cores"
     if key in LISTS and not isinstance(value, list | tuple):

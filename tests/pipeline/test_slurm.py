@@ -63,6 +63,7 @@ def test_all_that_is_wrong_with_a_profile_is_said():
         "wall-time": "04:00:00",
         "walltime": 43200,  # 12:00:00, as YAML reads it
         "job-cpu": 0,
+        "job-extra": "--qos=day",
         "job_extra_directives": "--qos=night",
         "scheduler-options": 5,
     }
@@ -70,9 +71,10 @@ def test_all_that_is_wrong_with_a_profile_is_said():
         worker_job("night", {"slurm": SLURM, "night": night})
     assert [str(fault).removeprefix("--slurm: night: jobqueue.night.") for fault in wrong.value.faults] == [
         "wall-time is unknown; did you mean walltime?",
-        "cores: expected a whole number, found 'four'",
+        "cores: expected a whole number above 0, found 'four'",
         "walltime: expected hours:minutes:seconds in quotes, found 43200",
-        "job-cpu: expected a whole number, found 0",
+        "job-cpu: expected a whole number above 0, found 0",
+        """job-extra: expected a list like ["--qos=day"], found '--qos=day'""",
         """job-extra-directives: expected a list like ["--qos=night"], found '--qos=night'""",
         "scheduler-options: expected options by name, found 5",
     ]
@@ -102,6 +104,7 @@ def test_the_command_says_what_is_missing(command, game_file, tmp_path, monkeypa
         done = command("certify", game_file, "--out", tmp_path / "run", "--slurm", "nowhere")
     assert done.returncode == 2
     assert "Dask's configuration has no jobqueue.nowhere" in done.stderr
+    monkeypatch.delitem(sys.modules, "pipeline.cluster.jobs", raising=False)
     monkeypatch.setitem(sys.modules, "dask_jobqueue.slurm", None)
     done = command("certify", game_file, "--out", tmp_path / "run", "--slurm", "nowhere")
     assert done.returncode == 2
