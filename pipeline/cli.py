@@ -38,6 +38,14 @@ from pipeline.output import Output
 
 STREAMS = (1, 2)
 """file descriptors of stdout and stderr"""
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+"""which stop a command"""
+SAME_SIGNAL = 1.0
+"""seconds in which several signals are one: a terminal interrupts all processes, and some hand on what they get"""
+COMPLETION = "_AUTOHOLD_COMPLETE"
+"""the variable by which a shell asks what could follow"""
+_RESUME = "what is done is on disk; repeat the command with --resume to go on"
+_MENDED = "when that is mended, repeat the command with --resume; nothing that is half-written is taken up"
 
 
 class Stopped(BaseException):
@@ -48,12 +56,6 @@ class Stopped(BaseException):
         self.number = number
 
 
-COMPLETION = "_AUTOHOLD_COMPLETE"
-"""the variable by which a shell asks what could follow"""
-SAME_SIGNAL = 1.0
-"""seconds in which several signals are one: a terminal interrupts all processes, and some hand on what they get"""
-
-
 def main() -> NoReturn:
     """Run the command and leave with its exit code.
 
@@ -62,26 +64,27 @@ def main() -> NoReturn:
     if COMPLETION in os.environ:
         cli.main(prog_name="autohold")
     output = Output()
-    began: list[float] = []
+    ending: float | None = None  # since when
 
     def stop(number: int, frame: FrameType | None) -> None:
-        began.append(monotonic())
-        if len(began) == 1:
+        nonlocal ending
+        if ending is None:
+            ending = monotonic()
             raise Stopped(number)
-        if began[-1] - began[0] > SAME_SIGNAL:
+        if monotonic() - ending > SAME_SIGNAL:
             with suppress(RuntimeError, OSError):  # it came while something was being said, or nobody reads
                 _say_stopped(output, number)
             os._exit(128 + number)
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in SIGNALS:
         signal.signal(number, stop)
     try:
         code = _run(output)
     except BrokenPipeError:
         code = _unread()
-    began.append(monotonic())
+    ending = ending or monotonic()
     output.end(code)
-    for number in (signal.SIGTERM, signal.SIGINT):  # which would end Python while it ends, with another exit code
+    for number in SIGNALS:  # which would end Python while it ends, with another exit code
         signal.signal(number, signal.SIG_IGN)
     sys.exit(code)
 
@@ -132,10 +135,6 @@ def _said(output: Output) -> int:
         if isinstance(problem, BrokenPipeError) and _nobody_reads():
             raise
         return output.fail(*_explain(problem))
-
-
-_RESUME = "what is done is on disk; repeat the command with --resume to go on"
-_MENDED = "when that is mended, repeat the command with --resume; nothing that is half-written is taken up"
 
 
 def _can_resume() -> bool:
