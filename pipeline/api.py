@@ -216,7 +216,7 @@ def read_strategy(run: str | Location, game: str, paytable: str) -> pd.DataFrame
     import pandas as pd
 
     folder = location(run) / slug(game) / slug(paytable) / "strategy"
-    if not folder.is_dir():
+    if not folder.is_dir():  # which says what there is
         choose_place(open_run(location(run))[2], f"{slug(game)}/{slug(paytable)}")
     system, path = folder.filesystem() if isinstance(folder, Remote) else (None, folder)
     return pd.read_parquet(path, filesystem=system)

@@ -129,8 +129,6 @@ def _said(output: Output) -> int:
             problem.show()
             return problem.exit_code
         return output.fail(problem.exit_code, problem.format_message())
-    except click.Abort:
-        return output.fail(130, "stopped")
     except Exception as problem:
         if isinstance(problem, BrokenPipeError) and _nobody_reads():
             raise

@@ -59,7 +59,7 @@ def _other_paytables(expected: list[Any], found: list[Any]) -> list[str]:
     """The paytables of two lists of games that only one of them has, or that are not the same in both."""
     mine, theirs = (
         {
-            f"{game['name']}, {table['name']}": canonical_text([game | {"paytables": []}, table])
+            f"{game['name']}, {_label(table)}": canonical_text([game | {"paytables": []}, table])
             for game in games
             for table in game["paytables"]
         }
@@ -73,6 +73,11 @@ def _other_paytables(expected: list[Any], found: list[Any]) -> list[str]:
         kinds = {"with other rules, pays or sources": [name for name in mine if mine[name] != theirs[name]]}
     shown = {what: names[:3] + [f"{len(names) - 3} more"] * (len(names) > 3) for what, names in kinds.items() if names}
     return [f"games {what}: {'; '.join(names)}" for what, names in shown.items()] or ["games: in another order"]
+
+
+def _label(table: Mapping[str, Any]) -> str:
+    """The name of a paytable, with the coin level where there are several."""
+    return f"{table['name']}, {table['coins']} coin{'s' * (table['coins'] > 1)}" if table["levels"] else table["name"]
 
 
 def pretty_text(value: Any) -> str:

@@ -84,43 +84,32 @@ class Plan:
     """whether certificates say what each pay does to the payback"""
 
     def __post_init__(self) -> None:
-        named = [(slug(entry.name), entry.name) for entry in self.entries]
-        named += [
-            (folder, table.label)
-            for entry in self.entries
-            for folder, table in zip(entry.folders, entry.paytables, strict=True)
-        ]
+        if faults := list(self._faults()):
+            raise ConfigError(faults)
+
+    def _faults(self) -> Iterator[Fault]:
+        """What cannot be written under these names, or not exactly."""
         sharing: dict[str, list[str]] = {}
-        for folder, name in named:
-            sharing.setdefault(folder, []).append(name)
-        if max(map(len, sharing.values()), default=0) > 1:
-            raise ConfigError(
-                Fault("", folder, f"{' and '.join(map(repr, names))} share this folder; rename one or leave it out")
-                for folder, names in sharing.items()
-                if len(names) > 1
-            )
-        folders = [folder for entry in self.entries for folder in entry.folders]
-        long = [folder for folder in folders if max(map(len, folder.split("/"))) > MOST_LETTERS]
-        if long:
-            raise ConfigError(
-                Fault("", folder, f"the name of a folder has at most {MOST_LETTERS} letters; take a shorter name")
-                for folder in long
-            )
-        most = max((self.parts(number) for number in range(len(self.entries))), default=0)
-        if most > MOST_PARTS:
-            message = (
-                f"expected at most {MOST_PARTS:,} parts of a strategy table, found {most:,}; take more rows in each"
-            )
-            raise ConfigError([Fault("", "--rows-per-part", message)])
-        fine = [
-            f"{entry.name}, {table.label}"
-            for entry in self.entries
-            for table in entry.paytables
-            if table.scale > MOST_SCALE
-        ]
-        if fine:
-            message = f"the least common denominator of the pays has more than {len(str(MOST_SCALE)) - 1} digits"
-            raise ConfigError(Fault("", name, f"{message}; round the pays to fewer places") for name in fine)
+        for entry in self.entries:
+            sharing.setdefault(slug(entry.name), []).append(entry.name)
+            for folder, table in zip(entry.folders, entry.paytables, strict=True):
+                sharing.setdefault(folder, []).append(table.label)
+        for folder, names in sharing.items():
+            if len(names) > 1:
+                shared = " and ".join(map(repr, names))
+                yield Fault("", folder, f"{shared} share this folder; rename one or leave it out")
+            if len(folder.rpartition("/")[2]) > MOST_LETTERS:
+                most = f"the name of a folder has at most {MOST_LETTERS} letters"
+                yield Fault("", folder, f"{most}; take a shorter name")
+        parts = max(map(self.parts, range(len(self.entries))), default=0)
+        if parts > MOST_PARTS:
+            most = f"expected at most {MOST_PARTS:,} parts of a strategy table, found {parts:,}"
+            yield Fault("", "--rows-per-part", f"{most}; take more rows in each")
+        for entry in self.entries:
+            for table in entry.paytables:
+                if table.scale > MOST_SCALE:
+                    most = f"the least common denominator of the pays has more than {len(str(MOST_SCALE)) - 1} digits"
+                    yield Fault("", f"{entry.name}, {table.label}", f"{most}; round the pays to fewer places")
 
     @cached_property
     def description(self) -> dict[str, Any]:

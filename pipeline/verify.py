@@ -40,11 +40,11 @@ def verify(
     keys: Sequence[Path] = (),
     progress: Progress = lambda text: None,
 ) -> Verification:
-    """Everything that is wrong with a run directory; it is only read. Raises `ConfigError` where there is none,
-    `OSError` where it cannot be read at all.
+    """Everything that is wrong with a run directory; it is only read.
 
     `sample` hands of every game, drawn with `seed`, are judged by the second engine. `keys` are files with public keys,
-    by each of which the run must be signed.
+    by each of which the run must be signed. Raises `ConfigError` where there is no run directory, `OSError` where it
+    cannot be read at all.
     """
     run, findings, notes = location(run), Findings(), list[str]()
     if not run.is_dir():

@@ -12,10 +12,11 @@ from itertools import islice
 
 import pytest
 
-from pipeline import certify
+from pipeline import certify, load_game
 from pipeline.execute import Failure
 from pipeline.lock import InUse, claim
-from pipeline.run import Altered, Incomplete, Refused
+from pipeline.manifest import differences
+from pipeline.run import Altered, Incomplete, Refused, make_plan
 from pipeline.store import read_part
 from tests.pipeline.clusters import calculating, wait_until
 from tests.pipeline.games import (
@@ -371,6 +372,15 @@ def test_a_changed_pay_of_the_file_is_named_as_what_differs(command, whole, tmp_
     done = command(*arguments(tmp_path / "game.toml", whole, "--serial"))
     assert done.returncode == 2
     assert done.stderr.splitlines()[2:] == ["    games with other rules, pays or sources: Six by Four, plain"]
+
+
+def test_the_coin_level_that_differs_is_named(tmp_path):
+    file, said = tmp_path / "game.toml", []
+    levels = SMALL.replace("coins = 5", "coins = [1, 5]")
+    for pay in (20, 21):
+        file.write_text(levels.replace('"flush" = 101.5', f'"flush" = [{pay}, 101.5]'), encoding="utf-8")
+        said.append(make_plan([load_game(file)], "lowest-mask", ROWS, False).description)
+    assert differences(*said) == ["games with other rules, pays or sources: Six by Four, broken pays, 1 coin"]
 
 
 def test_a_foreign_folder_is_refused(command, game_file, tmp_path):
