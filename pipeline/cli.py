@@ -154,9 +154,9 @@ def _explain(problem: Exception) -> tuple[int, str]:
         return WRONG, str(problem)
     if isinstance(problem, Altered):
         return NO, str(problem)
-    if isinstance(problem, Incomplete):
-        return LATER, f"{problem}\n{_RESUME}"
-    if isinstance(problem, (InUse, ConnectionError)):
+    if isinstance(problem, (Incomplete, ConnectionError)):
+        return LATER, f"{problem}\n{_RESUME}" if _can_resume() else str(problem)
+    if isinstance(problem, InUse):
         return LATER, str(problem)
     if isinstance(problem, OSError):
         text = f"{problem.strerror or problem}: {problem.filename or ''}".rstrip(": ")

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple
 from distributed import Client, Future, KilledWorker, get_worker
 from distributed.client import ClosedClientError
 
-from pipeline.cluster.client import RESUME, Unreachable, asking, count, gone
+from pipeline.cluster.client import Unreachable, asking, count
 from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Failure, Result
 from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest
@@ -177,7 +177,7 @@ class Cluster:
     def _failure(self, future: Future[None]) -> Failure:
         """Why a call could not be done, though others can; raises what concerns all of them."""
         if future.status == "cancelled":
-            raise gone(self._what)
+            raise Unreachable(f"{self._what} is gone")
         problem = future.exception()
         if isinstance(problem, KilledWorker):
             limit = problem.last_worker.memory_limit
@@ -212,7 +212,7 @@ class _Watch:
         if found:
             self._seen = monotonic()
         elif monotonic() - self._seen > self._patience:
-            raise Unreachable(f"{self._what} {what} for {self._patience:g} s; {RESUME}")
+            raise Unreachable(f"{self._what} {what} for {self._patience:g} s")
 
     def hear(self, said: Mapping[str, Any], running: Set[str], report: Report) -> None:
         """Take in that a worker has come or gone; of the calls that it had, those of others are theirs to repeat."""

@@ -12,7 +12,6 @@ from pipeline.execute import Tls
 
 STEADY_CLOCK = "pipeline.steady_clock"
 """what keeps a process going when its clock is put back, as a preload of Dask"""
-RESUME = "what is done is on disk, --resume goes on"
 ROLES = ("client", "scheduler", "worker")
 """who has a certificate"""
 
@@ -32,12 +31,7 @@ def asking(client: Client, what: str) -> Iterator[None]:
         if client.status == "running" and not isinstance(problem, OSError):
             raise
         # A client that has lost its scheduler fails in many ways, and in others when it has given up.
-        raise gone(what) from None
-
-
-def gone(what: str) -> Unreachable:
-    """That a scheduler is gone."""
-    return Unreachable(f"{what} is gone; {RESUME}")
+        raise Unreachable(f"{what} is gone") from None
 
 
 def watched_at(client: Client, wanted: bool = False) -> str:

@@ -39,7 +39,8 @@ def sign(run: Location, private_key: Path, password_file: Path | None, as_json: 
         else:
             for finding in result.findings:
                 click.echo(str(finding))
-            click.echo(f"{run}: {len(result.findings)} findings, not signed")
+            number = len(result.findings)
+            click.echo(f"{run}: {number} finding{'s' * (number != 1)}, not signed")
         return NO
     password = password_file.read_bytes().splitlines()[0] if password_file else None
     name = carry_out(run, private_key, password)

@@ -103,7 +103,7 @@ def test_a_scheduler_that_died_whatever_it_is_asked_for(tmp_path, closed):
                 cluster.check_software,
                 lambda: next(cluster.map(abs, [1], ["one"])),
             ):
-                with pytest.raises(Unreachable, match="is gone; what is done is on disk, --resume goes on"):
+                with pytest.raises(Unreachable, match=r" is gone$"):
                     ask()
 
 
@@ -200,7 +200,7 @@ def test_other_code_from_the_start(game_file, tmp_path, tree):
         dask.worker(code=tmp_path / "none")
         done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", dask.address, "--wait-workers", 3))
     assert done.returncode == 75, done.stderr
-    first, code, unknown = done.stderr.splitlines()[-3:]
+    first, code, unknown = done.stderr.splitlines()[-4:-1]
     assert first == f"autohold: the Dask scheduler at {dask.address}: the software is not the same everywhere"
     assert " here, " in code
     assert code.count(" on tcp://127.0.0.1:") == 1

@@ -179,7 +179,7 @@ def test_jobs_that_slurm_does_not_take(slurm, tmp_path):
     wrong = slurm.profile(cores=1, memory="1GiB", queue="nowhere")
     done = autohold(*certify(tmp_path / "run", "--wait-timeout", 1), **wrong)
     assert done.returncode == 75, done.stderr
-    said, ended = done.stderr.splitlines()
+    said, ended, _ = done.stderr.splitlines()
     assert "SLURM takes no such job: error: invalid partition specified: nowhere" in said
     assert "has no workers after 1 s; SLURM says: error: invalid partition specified: nowhere" in ended
     assert "Traceback" not in done.stderr
