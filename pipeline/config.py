@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from evaluator.language import DefinitionError
 from evaluator.rules import Faults, Paytable, Rules, Win, compile_rules
 from evaluator.solve import solve
 from evaluator.symmetry import TooManyClasses
-from pipeline.faults import ConfigError, Fault, key_path, slug
+from pipeline.faults import ConfigError, Fault, key_path, slug, suggestion
 from pipeline.paytables import Pays, parse_coins, parse_entry, paytables
 
 Entry = Annotated[Any, BeforeValidator(parse_entry)]
@@ -236,8 +235,7 @@ def _schema_fault(file: str, error: Any, model: type[BaseModel]) -> Fault:
     message = error["msg"]
     if kind == "extra_forbidden":
         known = _keys(model, where[:-1])
-        close = difflib.get_close_matches(str(where[-1]), known, 1)
-        message = "unknown key; " + (f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}")
+        message = f"unknown key; {suggestion(str(where[-1]), known)}"
     elif kind == "missing":
         message = "is missing"
     elif kind == "value_error":

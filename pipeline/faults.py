@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 import unicodedata
@@ -51,6 +52,16 @@ def slug(name: str) -> str:
     if words and all(letter.isascii() for letter in plain if letter.isalnum()):
         return words
     return f"{words or 'x'}-{hashlib.sha256(plain.encode()).hexdigest()[:8]}"
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """What to write for a name that is not known: the nearest one, or any of all.
+
+    >>> suggestion("wall-time", ["cores", "walltime"]), suggestion("colour", ["cores", "walltime"])
+    ('did you mean walltime?', 'there are cores, walltime')
+    """
+    close = difflib.get_close_matches(name, known, 1)
+    return f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
 
 
 def key_path(parts: Sequence[str | int]) -> str:

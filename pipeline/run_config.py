@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import click
 
-from pipeline.faults import ConfigError, Fault, key_path
+from pipeline.faults import ConfigError, Fault, key_path, suggestion
 
 MAGIC = "*?["
 """characters that make a path a pattern"""
@@ -68,9 +67,7 @@ def read_run_config(path: Path, parameters: Sequence[click.Parameter]) -> dict[s
     faults: list[Fault] = []
     for key, value in content.items():
         if key not in known:
-            close = difflib.get_close_matches(key, known, 1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-            faults.append(Fault(str(path), key_path([key]), f"unknown key; {hint}"))
+            faults.append(Fault(str(path), key_path([key]), f"unknown key; {suggestion(key, list(known))}"))
             continue
         try:
             values[known[key].name or key] = _value(path.parent, known[key], value)

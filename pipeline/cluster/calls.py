@@ -28,12 +28,6 @@ RESULTS = "autohold-results"
 """the topic of a scheduler's events that results come by"""
 
 
-class _OfWorker(NamedTuple):
-    """That a worker has come or gone."""
-
-    said: Mapping[str, Any]
-
-
 class _Told(NamedTuple):
     """What a call came to."""
 
@@ -75,15 +69,15 @@ class Cluster:
         self._patience = patience
         self._note = note
         self._to_come = to_come
-        self._heard: SimpleQueue[_OfWorker | _Told | Future[None]] = SimpleQueue()
+        self._heard: SimpleQueue[_Told | Future[None] | dict[str, Any]] = SimpleQueue()
         with asking(client, what):
             client.subscribe_topic("all", self._hear)
             client.subscribe_topic(RESULTS, lambda said: self._heard.put(_Told(*said[1])))
 
     def _hear(self, said: tuple[float, Any]) -> None:
-        """Keep what the scheduler says of workers; it says much else to all."""
+        """Keep that a worker has come or gone; the scheduler says much else to all."""
         if isinstance(said[1], dict) and said[1].get("action") in ("add-worker", "remove-worker"):
-            self._heard.put(_OfWorker(said[1]))
+            self._heard.put(said[1])
 
     def close(self) -> None:
         """Hear no more."""
@@ -153,8 +147,8 @@ class Cluster:
             except Empty:
                 watch.look()
                 continue
-            if isinstance(heard, _OfWorker):
-                watch.hear(heard.said, running.keys(), report)
+            if isinstance(heard, dict):
+                watch.hear(heard, running.keys(), report)
             elif heard.key in running:  # else of calls that nobody waits for any more
                 result = pickle.loads(heard.result) if isinstance(heard, _Told) else self._failure(heard)
                 argument, future = running.pop(str(heard.key))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.cluster.client import STEADY_CLOCK
-from pipeline.faults import ConfigError, Fault
+from pipeline.faults import ConfigError, Fault, suggestion
 
 WHERE = "~/.config/dask/jobqueue.yaml"
 EXAMPLE = "configs/cluster/jobqueue.yaml"
@@ -80,10 +79,7 @@ def _settings(section: Any) -> dict[str, Any]:
 def _wrong(said: Mapping[str, Any], job: Mapping[str, Any], known: set[str]) -> Iterator[str]:
     """What is wrong with the settings of a profile, and with all of the job."""
     for key in sorted(said.keys() - known):
-        close = difflib.get_close_matches(key, known, 1)
-        yield f".{key} is unknown; " + (
-            f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
-        )
+        yield f".{key} is unknown; {suggestion(key, sorted(known))}"
     for key in NEEDED:
         if job.get(key) is None:
             yield f".{key} is not set; set it in {WHERE}, as in {EXAMPLE}"

@@ -33,6 +33,7 @@ def test_the_list_of_commands_has_whole_sentences():
 def test_every_option_says_what_it_is(name):
     options = [parameter for parameter in cli.commands[name].params if isinstance(parameter, click.Option)]
     assert [option.name for option in options if not option.help] == []
+    # click says "INTEGER RANGE" of a number for which the option has no word of its own.
     assert "RANGE" not in shown(name).replace("--range RANGE", "")
 
 

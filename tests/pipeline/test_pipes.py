@@ -74,7 +74,7 @@ def test_a_complete_run_whose_result_nobody_reads_stays_complete(game_file, tmp_
     line = ("certify", game_file, "--out", tmp_path / "run", "--serial", "--require", "2:")
     code, said = unread(*line, stream="stdout")
     assert code == UNREAD
-    assert said == f"{tmp_path / 'run'}: certified, 2 paytables" + said.partition("2 paytables")[2]
+    assert said.startswith(f"{tmp_path / 'run'}: certified, 2 paytables")
     done = autohold(*line, "--json")
     assert (done.returncode, json.loads(done.stdout)["computed"]) == (1, False)
 
