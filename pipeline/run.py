@@ -127,12 +127,13 @@ def state(run: Location, plan: Identified) -> str:
     try:
         there = json.loads((run / PLAN).read_text(encoding="utf-8")) if planned else read_head(run)
         found = identity(there) if planned else there["identity"]
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        others = [] if found == plan.identity else differences(plan.description, there)
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         name = PLAN if planned else MANIFEST
         raise Refused(f"{run} is not empty and not a run of autohold: {name} cannot be read") from None
     if found != plan.identity:
         lines = [f"{run} is a run of another identity; take another directory, or what it was made with"]
-        lines += [f"identity: expected {plan.identity}, found {found}", *differences(plan.description, there)]
+        lines += [f"identity: expected {plan.identity}, found {found}", *others]
         raise Refused("\n    ".join(lines))
     return "complete" if complete else "incomplete"
 

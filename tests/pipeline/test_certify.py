@@ -389,6 +389,11 @@ def test_a_foreign_folder_is_refused(command, game_file, tmp_path):
     assert done.returncode == 2
     assert "is not empty and not a run of autohold" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    for text in ("", "[]", '{"games": [{}]}', '{"games": 5}'):
+        (tmp_path / ".plan.json").write_text(text)
+        done = command(*arguments(game_file, tmp_path, "--serial", "--resume"))
+        assert done.returncode == 2, done.stderr
+        assert "is not empty and not a run of autohold: .plan.json cannot be read" in done.stderr
 
 
 def test_an_empty_folder_is_used(game_file, whole, tmp_path):
