@@ -18,10 +18,10 @@ catalogue: certify ## The same, and the tables of configs/CATALOGUE.md and READM
 	$(bin)/python -m tests.catalogue $(RUN)
 
 test: lint ## What CI runs: lint, formatting, types, and all tests but the exhaustive ones
-	$(bin)/python -m pytest -q -n auto --dist loadfile -m "not slow" $(ARGS)
+	$(bin)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder -m "not slow" $(ARGS)
 
 test-slow: $(VENV)/.installed-dev ## All tests, the exhaustive ones too
-	$(bin)/python -m pytest -q -n auto --dist loadfile $(ARGS)
+	$(bin)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: $(VENV)/.installed-dev ## Lint, formatting and types
 	$(bin)/ruff check

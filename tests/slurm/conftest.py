@@ -22,6 +22,11 @@ PARTS = 36
 """parts of the strategy tables of the four"""
 
 
+def pytest_collection_modifyitems(items):
+    """These tests take longest: where files are shared out, the others fill the time beside them."""
+    items.sort(key=lambda item: not item.path.is_relative_to(Path(__file__).parent))
+
+
 class Slurm:
     """SLURM's commands on the cluster of the tests."""
 
