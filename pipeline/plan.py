@@ -29,8 +29,7 @@ TASK_CELLS = 1_000_000
 ORDER_COST = 8
 """how many times as much work a canonical hand is where order matters"""
 TASK_FILES = 64
-"""part files that one task makes at most, unless one part has more: their receipts, of which schedulers keep those of
-many tasks, are 50 kB"""
+"""part files that one task makes at most, unless one part has more: schedulers keep the receipts of many tasks"""
 
 
 @dataclass(frozen=True)

@@ -140,14 +140,15 @@ def overhead(found: dict[tuple[str, int, int], dict[str, Any]]) -> tuple[float, 
 
 def hundred(call: dict[str, Any], whole: dict[str, Any]) -> list[str]:
     """What the figures of two workers come to for a hundred, with the arithmetic."""
-    work, tasks, each = whole["work"], whole["tasks"], 1000 * call["cpu"] / call["tasks"]
-    mean, rest = work / tasks, whole["survey"] + whole["certificates"]
+    # Rounded before they are used, for the arithmetic that is shown to be true of the numbers that are shown.
+    work, tasks, each = round(whole["work"]), whole["tasks"], round(1000 * call["cpu"] / call["tasks"], 2)
+    mean, rest = round(work / tasks, 2), whole["survey"] + whole["certificates"]
     return [
         f"For 100 workers, by these figures: {whole['paytables']} paytables of {whole['games']} games take "
-        f"{work:.0f} processor seconds in {tasks} tasks, {work:.0f} / 100 = {work / 100:.1f} s for each worker, or as",
-        f"long as the longest task, if that is more. Client and scheduler take {each:.1f} ms for a call, so they can "
-        f"feed 1000 / {each:.1f} = {1000 / each:.0f} calls a second; 100 workers with tasks of",
-        f"{work:.0f} / {tasks} = {mean:.1f} s ask for 100 / {mean:.1f} = {100 / mean:.0f}. What does not get shorter: "
+        f"{work} processor seconds in {tasks} tasks, {work} / 100 = {work / 100:.2f} s for each worker, or as",
+        f"long as the longest task, if that is more. Client and scheduler take {each:.2f} ms for a call, so they can "
+        f"feed 1000 / {each:.2f} = {1000 / each:.0f} calls a second; 100 workers with tasks of",
+        f"{work} / {tasks} = {mean:.2f} s ask for 100 / {mean:.2f} = {100 / mean:.0f}. What does not get shorter: "
         f"the tables of all games before anything is written, {whole['survey']:.1f} s on two workers,",
         f"and the certificates, {whole['certificates']:.1f} s; together {rest:.1f} s.",
     ]
