@@ -3,11 +3,14 @@
 import logging
 import os
 import re
+import socket
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from threading import Thread
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from moto.server import ThreadedMotoServer
 from s3fs import S3FileSystem
@@ -71,6 +74,42 @@ def s3rver(folder):
     finally:
         process.kill()
         process.communicate()
+
+
+@contextmanager
+def through(store):
+    """The store by another address; at the end that is cut, with all that is on the way."""
+    there, ends = urlsplit(store.endpoint), []
+
+    class Relay(BaseRequestHandler):
+        def handle(self):
+            with socket.create_connection((there.hostname, there.port)) as behind:
+                ends.extend([self.request, behind])
+                back = Thread(target=pass_on, args=(behind, self.request))
+                back.start()
+                pass_on(self.request, behind)
+                back.join()
+
+    def pass_on(source, target):
+        with suppress(OSError):
+            while content := source.recv(2**16):
+                target.sendall(content)
+        cut(target)
+
+    def cut(end):
+        with suppress(OSError):  # it is cut already
+            end.shutdown(socket.SHUT_RDWR)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Relay) as server:
+        Thread(target=server.serve_forever).start()
+        try:
+            endpoint = "http://{}:{}".format(*server.server_address)
+            yield store._replace(endpoint=endpoint, environment={**store.environment, "AWS_ENDPOINT_URL": endpoint})
+        finally:
+            server.shutdown()
+            server.socket.close()
+            for end in ends:
+                cut(end)
 
 
 def _store(name, endpoint, key, requests):

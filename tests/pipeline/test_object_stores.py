@@ -226,13 +226,11 @@ def test_a_store_out_of_reach_is_an_io_error(moto, use, game_file, tmp_path, mon
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.programs
-def test_a_store_that_goes_away_and_comes_back(use, game_file, whole, tmp_path):
+def test_a_store_that_is_cut_off_and_comes_back(either, use, game_file, whole, tmp_path):
     """It may keep a part of an object that was under way; that is not taken for a whole one."""
-    (tmp_path / "objects").mkdir()
-    with stores.s3rver(tmp_path / "objects") as store:
-        run = use(store, tmp_path)
-        process = start(*arguments(game_file, run, "--serial"), **store.environment, AWS_MAX_ATTEMPTS="1")
+    run = use(either, tmp_path)
+    with stores.through(either) as reached:
+        process = start(*arguments(game_file, run, "--serial"), **reached.environment, AWS_MAX_ATTEMPTS="1")
         while len(children(run / "six-by-four/plain/strategy")) < 5:
             assert process.poll() is None, process.communicate()
     code, _, said = end(process)
@@ -240,11 +238,9 @@ def test_a_store_that_goes_away_and_comes_back(use, game_file, whole, tmp_path):
     assert str(run) in said
     assert "repeat the command with --resume" in said
     assert "Traceback" not in said
-    with stores.s3rver(tmp_path / "objects") as store:
-        run = use(store, tmp_path)
-        done = autohold(*arguments(game_file, run, "--serial", "--resume"), **store.environment)
-        assert done.returncode == 0, done.stderr
-        assert contents(run) == games.contents(whole)
+    done = autohold(*arguments(game_file, run, "--serial", "--resume"), **either.environment)
+    assert done.returncode == 0, done.stderr
+    assert contents(run) == games.contents(whole)
 
 
 @pytest.mark.parametrize(
