@@ -92,8 +92,11 @@ class Remote:
         """The fsspec file system, and the path in it."""
         from fsspec.core import url_to_fs
 
-        found: tuple[Any, str] = url_to_fs(self.url, **OPTIONS, **FURTHER.get(self.url.partition("://")[0], {}))
-        return found
+        system, path = url_to_fs(self.url, **OPTIONS, **FURTHER.get(self.url.partition("://")[0], {}))
+        if getattr(system, "loop", None) is not None:
+            # It would print with a traceback what requests that have failed leave behind; who asked raises that.
+            system.loop.set_exception_handler(lambda loop, context: None)
+        return system, path
 
     def call(self, method: str, *arguments: Any, **options: Any) -> Any:
         """Call a method of the file system for this place; raises `OSError`, whatever the store's library raises."""

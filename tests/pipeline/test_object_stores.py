@@ -1,5 +1,7 @@
 """Runs in object stores: the same bytes as in a folder, each object written once, whatever happens meanwhile."""
 
+import asyncio
+import gc
 import hashlib
 import json
 import os
@@ -241,6 +243,21 @@ def test_a_store_that_is_cut_off_and_comes_back(either, use, game_file, whole, t
     done = autohold(*arguments(game_file, run, "--serial", "--resume"), **either.environment)
     assert done.returncode == 0, done.stderr
     assert contents(run) == games.contents(whole)
+
+
+def test_what_failed_requests_leave_behind_is_not_logged(moto, use, tmp_path, caplog):
+    system, _ = use(moto, tmp_path).filesystem()
+
+    async def left():
+        asyncio.get_running_loop().create_task(fail())
+        await asyncio.sleep(0)
+        gc.collect()
+
+    async def fail():
+        raise ConnectionResetError
+
+    asyncio.run_coroutine_threadsafe(left(), system.loop).result()
+    assert [record for record in caplog.records if record.name == "asyncio"] == []
 
 
 @pytest.mark.parametrize(
