@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -170,13 +169,30 @@ def walk(folder: Location) -> Iterator[tuple[str, int]]:
             if len(path) > root:
                 yield path[root:], int(about["size"])
         return
-    for above, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(above, name)
-            with suppress(FileNotFoundError):  # a writer may be done with its temporary file by now
-                about = os.stat(path)
-                if stat.S_ISREG(about.st_mode):
-                    yield os.path.relpath(path, folder), about.st_size
+    for name, entry in _entries(folder):
+        with suppress(FileNotFoundError):  # a writer may be done with its temporary file by now
+            if entry.is_file():
+                yield name, entry.stat().st_size
+
+
+def irregular(folder: Path) -> list[str]:
+    """What is below a folder and neither a plain file nor a folder, ascending."""
+    return sorted(
+        name for name, entry in _entries(folder) if entry.is_symlink() or not (entry.is_file() or entry.is_dir())
+    )
+
+
+def _entries(folder: Path, above: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """All that is below a folder that can be read, by its path from there."""
+    try:
+        with os.scandir(folder / above) as found:
+            entries = list(found)
+    except OSError:
+        return
+    for entry in entries:
+        yield above + entry.name, entry
+        if entry.is_dir(follow_symlinks=False):
+            yield from _entries(folder, f"{above}{entry.name}/")
 
 
 def tree(folder: Location) -> dict[str, int]:

@@ -240,10 +240,13 @@ def _digest_if_there(path: Location) -> str | None:
 
 def listed_files(run: Location) -> Iterator[tuple[str, int]]:
     """Every file of a run that SHA256SUMS lists, from the run directory, and its size in bytes; in no order."""
-    for name, size in walk(run):
-        hidden = name.rpartition("/")[2].startswith(".")
-        if name not in (SUMS, LOG, SUCCESS) and not hidden and not name.startswith(("report/", "attestations/")):
-            yield name, size
+    return ((name, size) for name, size in walk(run) if is_listed(name))
+
+
+def is_listed(name: str) -> bool:
+    """Whether SHA256SUMS lists a file of that name, from the run directory."""
+    hidden = name.rpartition("/")[2].startswith(".")
+    return name not in (SUMS, LOG, SUCCESS) and not hidden and not name.startswith(("report/", "attestations/"))
 
 
 def read_head(run: Location) -> dict[str, Any]:

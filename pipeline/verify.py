@@ -8,7 +8,7 @@ second engine; `recompute` computes everything again. Where a file is not as lis
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,11 @@ from pipeline.check_certificate import check_certificate, check_wins
 from pipeline.check_table import UNREADABLE, check_receipts, check_table
 from pipeline.faults import ConfigError, Fault
 from pipeline.findings import Findings, Verification
-from pipeline.location import Location, each, location, tree
+from pipeline.location import Location, each, irregular, location, tree
 from pipeline.lock import LOCK
 from pipeline.manifest import FORMAT, canonical_text, identity, pretty_text, software
 from pipeline.plan import Plan, part_path, read_plan
-from pipeline.store import MANIFEST, SUCCESS, SUMS, file_digest, listed_files, sums_text
+from pipeline.store import MANIFEST, SUCCESS, SUMS, file_digest, is_listed, sums_text
 
 REPORT = "report"
 Progress = Callable[[str], None]
@@ -51,9 +51,10 @@ def verify(
         raise ConfigError([Fault(str(run), "", "is no run directory" if run.exists() else "is not there")])
     checked = {"files": 0, "bytes": 0, "tables": 0, "rows": 0, "sampled_hands": 0, "recomputed_parts": 0}
     public = [public_key(path) for path in keys]
-    check_marks(run, findings)
+    there = tree(run)
+    check_marks(run, there, findings)
     manifest, plan = _read_manifest(run, findings, notes)
-    digests = check_files(run, plan, findings, checked)
+    digests = check_files(run, there, plan, findings, checked)
     check_attestations(run, digests, public, findings, notes)
     said = "" if manifest is None else str(manifest.get("identity", ""))
     deep = tables or bool(sample) or recompute
@@ -89,44 +90,44 @@ def _check_deeper(
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def check_marks(run: Location, findings: Findings) -> None:
-    """The mark of a finished run, and what only an unfinished one has."""
-    there = tree(run)
+def check_marks(run: Location, there: Mapping[str, int], findings: Findings) -> None:
+    """The mark of a finished run, and what only an unfinished one has; of all files of the run, with their sizes."""
     if SUCCESS not in there:
         findings.add("incomplete", SUCCESS, "is missing: the run did not finish, or has lost it")
     elif size := there[SUCCESS]:
         findings.add("altered", SUCCESS, "is not empty", "0 bytes", f"{size} bytes")
     if isinstance(run, Path):
-        for path in sorted(run.rglob("*")):
-            if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                name = path.relative_to(run).as_posix()
-                findings.add("unexpected", name, "is neither a plain file nor a directory")
+        for name in irregular(run):
+            findings.add("unexpected", name, "is neither a plain file nor a directory")
     for name in there:
         if name.rpartition("/")[2].startswith("."):
             findings.add("unexpected", name, "of a run in progress" if name == LOCK else "a hidden file")
 
 
-def check_files(run: Location, plan: Plan | None, findings: Findings, checked: dict[str, int]) -> dict[str, str]:
+def check_files(
+    run: Location, there: Mapping[str, int], plan: Plan | None, findings: Findings, checked: dict[str, int]
+) -> dict[str, str]:
     """Every file against SHA256SUMS, SHA256SUMS against the text it must have, and all files that a plan asks for.
 
-    Returns the digests of the files.
+    Returns the digests of the files that SHA256SUMS lists.
     """
-    there = dict(sorted(listed_files(run)))
-    digests = dict(zip(there, each(run, file_digest, there), strict=True))
-    checked["files"] += len(there)
-    checked["bytes"] += sum(there.values())
+    listed = list(filter(is_listed, there))
+    digests = dict(zip(listed, each(run, file_digest, listed), strict=True))
+    checked["files"] += len(listed)
+    checked["bytes"] += sum(map(there.__getitem__, listed))
     _compare_sums(run / SUMS, SUMS, digests, findings)
     if plan is not None:
         wanted = {MANIFEST} | {name for number in range(len(plan.entries)) for name in _files_of(plan, number)}
         known = {(finding.kind, finding.path) for finding in findings.found}
-        for name in sorted(wanted - set(there)):
+        for name in sorted(wanted - set(listed)):
             if ("missing", name) not in known:
                 findings.add("missing", name, "is missing")
-        for name in sorted(set(there) - wanted):
+        for name in sorted(set(listed) - wanted):
             if ("unexpected", name) not in known:
                 findings.add("unexpected", name, "belongs to no game of the manifest")
-    if reported := tree(run / REPORT):
-        inner = {name: file_digest(run / REPORT / name) for name in reported if name.rpartition("/")[2] != SUMS}
+    reported = [name.removeprefix(f"{REPORT}/") for name in there if name.startswith(f"{REPORT}/")]
+    if reported:
+        inner = {name: file_digest(run / REPORT / name) for name in reported if name != SUMS}
         checked["files"] += len(inner)
         _compare_sums(run / REPORT / SUMS, f"{REPORT}/{SUMS}", inner, findings, f"{REPORT}/")
     return digests

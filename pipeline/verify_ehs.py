@@ -8,6 +8,7 @@ counts some rows again, one hand at a time; `recompute` makes every part again.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from math import comb
 from typing import Any
 
@@ -49,13 +50,14 @@ def verify_table(
     """Everything that is wrong with a run directory that `is_table`; it is only read."""
     findings, notes = Findings(), list[str]()
     checked = {"files": 0, "bytes": 0, "tables": 0, "rows": 0, "sampled_hands": 0, "recomputed_parts": 0}
-    check_marks(run, findings)
+    there = tree(run)
+    check_marks(run, there, findings)
     manifest = read_json(run / MANIFEST, MANIFEST, findings) or {}
     plan = _read_plan(manifest, findings, notes)
-    check_files(run, None, findings, checked)
+    check_files(run, there, None, findings, checked)
     said = str(manifest.get("identity", ""))
     if plan is not None:
-        _check_names(run, plan, findings)
+        _check_names(there, plan, findings)
     if plan is not None:
         checked["tables"] = 1
         checker = _Checker(run, said, plan, findings, sample, seed, recompute)
@@ -85,12 +87,11 @@ def _read_plan(manifest: dict[str, Any], findings: Findings, notes: list[str]) -
         return None
 
 
-def _check_names(run: Location, plan: TablePlan, findings: Findings) -> None:
+def _check_names(there: Mapping[str, int], plan: TablePlan, findings: Findings) -> None:
     wanted = {f"{plan.folder}/{SUMMARY}", *map(plan.path, range(plan.parts))}
-    there = {f"{plan.folder}/{name}" for name in tree(run / plan.folder)}
-    for name in sorted(wanted - there):
+    for name in sorted(wanted - there.keys()):
         findings.add("missing", name, "is missing")
-    for name in sorted(there - wanted):
+    for name in sorted({name for name in there if name.startswith(f"{plan.folder}/")} - wanted):
         findings.add("unexpected", name, "belongs to no part of the manifest")
 
 

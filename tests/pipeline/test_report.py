@@ -125,6 +125,8 @@ def test_a_report_that_is_not_finished_has_no_sums(mine, monkeypatch):
     monkeypatch.undo()
     build.build(mine)
     assert verify(mine).sound
+    (mine / "report/six-by-four" / SUMS).write_bytes(b"")
+    assert [finding.kind for finding in verify(mine).findings] == ["unexpected"]
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
