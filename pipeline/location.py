@@ -165,9 +165,10 @@ def walk(folder: Location) -> Iterator[tuple[str, int]]:
     """Every file below a folder, hidden ones too: its path from there, and its size in bytes; in no order."""
     if isinstance(folder, Remote):
         root = len(folder.filesystem()[1]) + 1
-        for path, about in folder.call("find", detail=True).items():
-            if len(path) > root:
-                yield path[root:], int(about["size"])
+        with suppress(FileNotFoundError):
+            for path, about in folder.call("find", detail=True).items():
+                if len(path) > root:
+                    yield path[root:], int(about["size"])
         return
     for name, entry in _entries(folder):
         with suppress(FileNotFoundError):  # a writer may be done with its temporary file by now

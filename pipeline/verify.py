@@ -8,6 +8,7 @@ second engine; `recompute` computes everything again. Where a file is not as lis
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,18 @@ from pipeline.check_certificate import check_certificate, check_wins
 from pipeline.check_table import UNREADABLE, check_receipts, check_table
 from pipeline.faults import ConfigError, Fault
 from pipeline.findings import Findings, Verification
-from pipeline.location import Location, each, irregular, location, tree
+from pipeline.location import Location, children, each, irregular, location, tree
 from pipeline.lock import LOCK
 from pipeline.manifest import FORMAT, canonical_text, identity, pretty_text, software
 from pipeline.plan import Plan, part_path, read_plan
-from pipeline.store import MANIFEST, SUCCESS, SUMS, file_digest, is_listed, sums_text
+from pipeline.store import MANIFEST, PLAN, SUCCESS, SUMS, file_digest, is_listed, sums_text
 
 REPORT = "report"
 Progress = Callable[[str], None]
+OF_A_RUN = re.compile(
+    rf"{re.escape(MANIFEST)}|{SUMS}|{SUCCESS}|{re.escape(PLAN)}|[^/]+/([^/]+/strategy|ehs)/part-\d{{5}}\.parquet"
+)
+"""files that only a run has; one of them is enough to look for the others"""
 UNUSABLE = (*UNREADABLE, ConfigError, Faults, ArithmeticError, LookupError, RecursionError)
 """what rules and pays may raise that are not those of a run"""
 
@@ -43,15 +48,15 @@ def verify(
     """Everything that is wrong with a run directory; it is only read.
 
     `sample` hands of every game, drawn with `seed`, are judged by the second engine. `keys` are files with public keys,
-    by each of which the run must be signed. Raises `ConfigError` where there is no run directory, `OSError` where it
+    by each of which the run must be signed. Raises `ConfigError` where there is nothing of a run, `OSError` where that
     cannot be read at all.
     """
     run, findings, notes = location(run), Findings(), list[str]()
-    if not run.is_dir():
-        raise ConfigError([Fault(str(run), "", "is no run directory" if run.exists() else "is not there")])
     checked = {"files": 0, "bytes": 0, "tables": 0, "rows": 0, "sampled_hands": 0, "recomputed_parts": 0}
     public = [public_key(path) for path in keys]
     there = tree(run)
+    if not any(map(OF_A_RUN.fullmatch, there)):
+        raise ConfigError([Fault(str(run), "", _no_run(run))])
     check_marks(run, there, findings)
     manifest, plan = _read_manifest(run, findings, notes)
     digests = check_files(run, there, plan, findings, checked)
@@ -68,6 +73,14 @@ def verify(
                 findings.add("manifest", MANIFEST, what)
     level = "recompute" if recompute else "sample" if sample else "tables" if tables else "default"
     return Verification(said, level, tuple(findings.found), tuple(notes), checked)
+
+
+def _no_run(place: Location) -> str:
+    """What is wrong with a place where there is nothing of a run; raises `OSError` where it cannot be read."""
+    if not place.is_dir():
+        return "is no run directory" if place.exists() else "is not there"
+    children(place)
+    return f"is not a run of autohold: expected {MANIFEST}, {SUMS}, {SUCCESS} and tables, found none of them"
 
 
 def _check_deeper(

@@ -20,7 +20,7 @@ from s3fs import S3FileSystem
 from pipeline import certify, load_game, look_up, read_strategy
 from pipeline.diff import compare_runs
 from pipeline.execute import Serial
-from pipeline.location import Remote, children, location, write_new
+from pipeline.location import Remote, children, location, write_new, write_whole
 from pipeline.lock import LOCK, InUse, claim
 from pipeline.run import Altered, Refused
 from pipeline.store import write_table
@@ -279,6 +279,22 @@ def test_a_store_that_cannot_be_used_is_wrong_use(command, game_file, monkeypatc
 
 def test_an_address_of_a_file_is_a_path(tmp_path):
     assert location(f"file://{tmp_path}/run") == tmp_path / "run"
+
+
+def test_what_is_no_run_in_a_store_is_wrong_use(either, use, command, coarse, tmp_path):
+    """What is left of a run is one, with findings."""
+    run = use(either, tmp_path)
+    for place in (run, Remote("s3://no-such-bucket/run")):
+        done = command("verify", place)
+        assert (done.returncode, done.stderr) == (2, f"autohold: {place}: is not there\n")
+    write_whole(run / "notes.txt", b"nothing")
+    done = command("verify", run)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"autohold: {run}: is not a run of autohold: expected manifest.json, SHA256SUMS, ")
+    write_whole(run / "SHA256SUMS", (coarse / "SHA256SUMS").read_bytes())
+    done = command("verify", run)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "missing: manifest.json: is missing" in done.stdout
 
 
 # --- two clients ------------------------------------------------------------------------------------------------------

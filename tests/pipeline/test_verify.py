@@ -460,6 +460,32 @@ def test_the_command(run, command, tmp_path):
         1,
         f"{copy}: {len(done.stdout.splitlines()) - 1} findings",
     )
-    for place, said in ((tmp_path / "nothing", "is not there"), (copy / "manifest.json", "is no run directory")):
+
+
+NO_RUN = "is not a run of autohold: expected manifest.json, SHA256SUMS, _SUCCESS and tables, found none of them"
+
+
+def test_what_is_no_run_is_wrong_use(run, command, tmp_path):
+    """A folder of runs is none."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files/_SUCCESS.txt").write_text("")
+    (tmp_path / "files/part-00000.parquet").write_text("")
+    for place, said in (
+        (tmp_path / "nothing", "is not there"),
+        (run / "manifest.json", "is no run directory"),
+        (tmp_path / "empty", NO_RUN),
+        (tmp_path / "files", NO_RUN),
+        (run.parent, NO_RUN),
+    ):
         done = command("verify", place)
-        assert (done.returncode, done.stderr) == (2, f"autohold: {place}: {said}\n")
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"autohold: {place}: {said}\n")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "SHA256SUMS", "_SUCCESS", PART])
+def test_what_is_left_of_a_run_is_a_run_with_findings(run, command, name, tmp_path):
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(run / name, tmp_path / name)
+    done = command("verify", tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert ("incomplete: _SUCCESS: is missing" in done.stdout) == (name != "_SUCCESS")
