@@ -75,6 +75,15 @@ def verify(
     return Verification(said, level, tuple(findings.found), tuple(notes), checked)
 
 
+def is_table(run: Location) -> bool:
+    """Whether a run directory says that it has a table of hand strength."""
+    try:
+        manifest = json.loads((run / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("table") == "ehs"
+
+
 def _no_run(place: Location) -> str:
     """What is wrong with a place where there is nothing of a run; raises `OSError` where it cannot be read."""
     if not place.is_dir():

@@ -30,15 +30,6 @@ from pipeline.store import MANIFEST, RECEIPT
 from pipeline.verify import Progress, check_files, check_listed, check_marks, read_json
 
 
-def is_table(run: Location) -> bool:
-    """Whether a run directory says that it has a table of hand strength."""
-    try:
-        manifest = json.loads((run / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("table") == "ehs"
-
-
 def verify_table(
     run: Location,
     *,
@@ -47,7 +38,7 @@ def verify_table(
     recompute: bool = False,
     progress: Progress = lambda text: None,
 ) -> Verification:
-    """Everything that is wrong with a run directory that `is_table`; it is only read."""
+    """Everything that is wrong with a run directory that `pipeline.verify.is_table`; it is only read."""
     findings, notes = Findings(), list[str]()
     checked = {"files": 0, "bytes": 0, "tables": 0, "rows": 0, "sampled_hands": 0, "recomputed_parts": 0}
     there = tree(run)

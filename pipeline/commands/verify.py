@@ -45,8 +45,8 @@ def verify(
     whole. --sample and --recompute read every row, as --tables does. Exit code 1
     where anything was found. The run is only read; no Dask, no cluster.
     """
+    from pipeline.verify import is_table
     from pipeline.verify import verify as carry_out
-    from pipeline.verify_ehs import is_table, verify_table
 
     def progress(text: str) -> None:
         click.echo(text, err=True)
@@ -58,6 +58,8 @@ def verify(
     if is_table(run):
         if keys:
             raise click.UsageError("tables of hand strength are not signed; leave out --key")
+        from pipeline.verify_ehs import verify_table
+
         result = verify_table(run, **steps)  # which reads every row in any case
     else:
         result = carry_out(run, tables=tables, **steps)

@@ -26,7 +26,8 @@ from pipeline.holdem_rows import CELLS, Sums, check_sums, columns
 from pipeline.manifest import content_digest
 from pipeline.run import Incomplete, Refused
 from pipeline.store import write_table
-from pipeline.verify_ehs import is_table, verify_table
+from pipeline.verify import is_table
+from pipeline.verify_ehs import verify_table
 from tests.pipeline.games import ROOT, contents, environment, log
 
 PLAN = TablePlan(Street.TURN, 8000, 8012, 3)
