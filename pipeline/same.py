@@ -76,12 +76,12 @@ def differences(mine: Mapping[str, str], others: Mapping[str, Mapping[str, str] 
             if not isinstance(found, Exception) and found.get(name) != number:
                 having.setdefault(found.get(name, "none"), []).append(who)
         if having:
-            elsewhere = "; ".join(f"{other} on {_named(who)}" for other, who in having.items())
+            elsewhere = "; ".join(f"{other} on {named(who)}" for other, who in having.items())
             lines.append(f"{name}: {number} here, {elsewhere}")
-    return lines + [f"not to be seen on {_named(who)}: {problem}" for problem, who in silent.items()]
+    return lines + [f"not to be seen on {named(who)}: {problem}" for problem, who in silent.items()]
 
 
-def _named(machines: list[str]) -> str:
+def named(machines: list[str]) -> str:
     """The names of some machines, not too many of them."""
     more = len(machines) - MOST_NAMED
     return ", ".join(machines[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
@@ -12,13 +13,13 @@ from secrets import token_hex
 from time import monotonic
 from typing import Any, Generic, NamedTuple
 
-from distributed import Client, Future, KilledWorker, get_worker
+from distributed import Future, KilledWorker, get_worker
 from distributed.client import ClosedClientError
 
-from pipeline.cluster.client import Unreachable, asking, count
+from pipeline.cluster.client import Patient, Unreachable, asking, count
 from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Failure, Result
-from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest
+from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest, named
 
 WINDOW = 8
 """calls in flight for each thread of a worker, sent by the half, so that nobody waits and the scheduler stays small"""
@@ -55,18 +56,15 @@ class _Telling(Generic[Argument]):
 class Cluster:
     """Calls on the workers of a Dask scheduler; whatever asks it raises `Unreachable` when it is gone."""
 
-    def __init__(
-        self, client: Client, name: str, what: str, patience: float = 60, note: str = "", to_come: int = 1
-    ) -> None:
-        """Listen to the scheduler.
+    def __init__(self, client: Patient, name: str, what: str, note: str = "", to_come: int = 1) -> None:
+        """Listen to the scheduler, which may have no workers as long as the client is patient.
 
-        `name` is for logs, `what` begins sentences about it; `patience` is how many seconds it may have no workers or
-        not answer, `note` what the greeting says besides, `to_come` how many threads there will be at least.
+        `name` is for logs, `what` begins sentences about it, `note` is what the greeting says besides, `to_come` how
+        many threads there will be at least.
         """
         self._client = client
         self.name = name
         self._what = what
-        self._patience = patience
         self._note = note
         self._to_come = to_come
         self._heard: SimpleQueue[_Told | Future[None] | dict[str, Any]] = SimpleQueue()
@@ -106,20 +104,33 @@ class Cluster:
             workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         return min((int(w["memory_limit"]) // int(w["nthreads"]) for w in workers if w["memory_limit"]), default=None)
 
-    def check_software(self) -> None:
-        """Compare what is installed here, on the scheduler and on all workers; raises `OtherSoftware`."""
+    def check_software(self, warn: Callable[[str], None] = lambda _: None) -> None:
+        """Compare what is installed here, on the scheduler and on all workers; raises `OtherSoftware`.
+
+        Each call compares it again, so whoever is silent is only named, to `warn`.
+        """
         with asking(self._client, self._what):
-            others = {"the scheduler": self._on_scheduler(installed), **self._client.run(installed, on_error="return")}
+            others = {"the scheduler": self._on_scheduler()}
+            workers = list(self._client.nthreads())
+            others |= self._client.sync(self._on_workers, workers, callback_timeout=2 * self._client.patience)
         there = {who: found for who, found in others.items() if not isinstance(found, OSError)}  # others have just gone
         if lines := differences(installed(), there):
             raise OtherSoftware(f"{self._what}: the software is not the same everywhere\n    " + "\n    ".join(lines))
+        if silent := [who for who, found in others.items() if isinstance(found, TimeoutError)]:
+            warn(f"{self._what}: no answer from {named(silent)} for {self._client.patience:g} s; going on without")
 
-    def _on_scheduler(self, function: Callable[[], Result]) -> Result | Exception:
+    def _on_scheduler(self) -> Any:
+        """What is installed there, or why it does not say."""
         try:
-            result: Result = self._client.run_on_scheduler(function)
+            return self._client.run_on_scheduler(installed)
         except Exception as problem:  # whatever its code has become there
             return problem
-        return result
+
+    async def _on_workers(self, workers: Sequence[str]) -> dict[str, Any]:
+        """What is installed on each, or why it does not say; asked one by one, they do not wait for each other."""
+        asked = (self._client.run(installed, workers=[who], on_error="return", asynchronous=True) for who in workers)
+        said = await asyncio.gather(*asked, return_exceptions=True)
+        return {who: found[who] if isinstance(found, dict) else found for who, found in zip(workers, said, strict=True)}
 
     def map(
         self,
@@ -135,7 +146,7 @@ class Cluster:
         call, name = _Telling(Checked(function, installed_digest())), token_hex(8)
         waiting = iter(zip(arguments, (f"{key}-{name}" for key in keys), strict=True))
         running: dict[str, tuple[Argument, Future[None]]] = {}
-        watch = _Watch(self._client, self._what, self._patience, self._to_come)
+        watch = _Watch(self._client, self._what, self._to_come)
         while True:
             most = WINDOW * watch.threads
             if len(running) <= most // 2:  # sent one by one, calls cost twice as much
@@ -184,10 +195,9 @@ class Cluster:
 class _Watch:
     """How many threads there are; workers may come and go while calls run."""
 
-    def __init__(self, client: Client, what: str, patience: float, to_come: int) -> None:
+    def __init__(self, client: Patient, what: str, to_come: int) -> None:
         self._client = client
         self._what = what
-        self._patience = patience
         self._to_come = to_come
         self._seen = monotonic()
         self.threads = to_come
@@ -205,8 +215,8 @@ class _Watch:
         self.threads = max(self._to_come, found)
         if found:
             self._seen = monotonic()
-        elif monotonic() - self._seen > self._patience:
-            raise Unreachable(f"{self._what} {what} for {self._patience:g} s")
+        elif monotonic() - self._seen > self._client.patience:
+            raise Unreachable(f"{self._what} {what} for {self._client.patience:g} s")
 
     def hear(self, said: Mapping[str, Any], running: Set[str], report: Report) -> None:
         """Take in that a worker has come or gone; of the calls that it had, those of others are theirs to repeat."""

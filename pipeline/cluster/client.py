@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from time import monotonic, sleep
+from typing import Any
 
 from distributed import Client, Security
 
@@ -20,21 +22,37 @@ class Unreachable(ConnectionError):
     """There is no scheduler at that address, or it has no workers."""
 
 
+class Patient(Client):
+    """A client that waits for some time at most; Dask's own waits for ever for a process that is stopped."""
+
+    def __init__(self, to: Any, patience: float, security: Security | None = None) -> None:
+        """Connect to an address or a cluster; whatever takes longer than `patience` seconds raises `TimeoutError`."""
+        self.patience = patience
+        super().__init__(to, timeout=patience, security=security)  # type: ignore[no-untyped-call]
+
+    def sync(self, func: Any, *args: Any, callback_timeout: Any = None, **kwargs: Any) -> Any:
+        """Ask, for that long at most; all questions of a client go this way."""
+        limit = callback_timeout or self.patience
+        return super().sync(func, *args, callback_timeout=limit, **kwargs)  # type: ignore[no-untyped-call]
+
+
 @contextmanager
-def asking(client: Client, what: str) -> Iterator[None]:
-    """Where a scheduler is asked for something: raises `Unreachable` when it is gone."""
+def asking(client: Patient, what: str) -> Iterator[None]:
+    """Where a scheduler is asked for something: raises `Unreachable` when it is gone, or does not answer."""
     try:
         yield
     except Unreachable:
         raise
     except Exception as problem:
+        if client.status == "running" and isinstance(problem, TimeoutError):
+            raise Unreachable(f"{what} has not answered for {client.patience:g} s") from None
         if client.status == "running" and not isinstance(problem, OSError):
             raise
         # A client that has lost its scheduler fails in many ways, and in others when it has given up.
         raise Unreachable(f"{what} is gone") from None
 
 
-def watched_at(client: Client, wanted: bool = False) -> str:
+def watched_at(client: Patient, wanted: bool = False) -> str:
     """Where a cluster can be watched, if it can; Dask serves pages without bokeh too, but they are empty."""
     served = "dashboard" in client.scheduler_info(n_workers=0)["services"]
     if served and client.run_on_scheduler(find_spec, "bokeh") is not None:
@@ -56,15 +74,16 @@ def configured_security() -> Security | None:
     return security if security.get_tls_config_for_role("scheduler").get("cert") else None
 
 
-def wait_for_workers(client: Client, number: int, timeout: float, what: str) -> None:
+def wait_for_workers(client: Patient, number: int, what: str) -> None:
     """Until there are so many workers; raises `Unreachable` when time is up."""
-    try:
-        client.wait_for_workers(number, timeout=timeout)
-    except TimeoutError:
-        found = len(client.nthreads())
-        there = count(found, "worker") if found else "no workers"
-        wanted = f"; --wait-workers {number} are wanted" if number > 1 else ""
-        raise Unreachable(f"{what} has {there} after {timeout:g} s{wanted}") from None
+    until = monotonic() + client.patience
+    with asking(client, what):
+        while (found := len(client.nthreads())) < number:
+            if monotonic() > until:
+                there = count(found, "worker") if found else "no workers"
+                wanted = f"; --wait-workers {number} are wanted" if number > 1 else ""
+                raise Unreachable(f"{what} has {there} after {client.patience:g} s{wanted}")
+            sleep(0.1)
 
 
 def count(number: int, what: str) -> str:

@@ -12,10 +12,19 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import dask
-from distributed import Client, LocalCluster
+from distributed import LocalCluster
 
 from pipeline.cluster.calls import Cluster
-from pipeline.cluster.client import STEADY_CLOCK, Unreachable, asking, count, security, wait_for_workers, watched_at
+from pipeline.cluster.client import (
+    STEADY_CLOCK,
+    Patient,
+    Unreachable,
+    asking,
+    count,
+    security,
+    wait_for_workers,
+    watched_at,
+)
 from pipeline.execute import Connection
 from pipeline.faults import ConfigError, Fault
 
@@ -39,7 +48,7 @@ def connect(connection: Connection, warn: Callable[[str], None] = lambda _: None
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
     if connection.remote:
-        with _remote_cluster(connection) as cluster:
+        with _remote_cluster(connection, warn) as cluster:
             yield cluster
     elif connection.slurm:
         try:
@@ -70,21 +79,21 @@ def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
             silence_logs=logging.CRITICAL,
             preload=[STEADY_CLOCK],
         ) as cluster,
-        Client(cluster) as client,
+        Patient(cluster, 60) as client,
     ):
         note = watched_at(client, dashboard)
-        with closing(Cluster(client, count(workers, "local worker"), "this machine", note=note)) as found:
+        with closing(Cluster(client, count(workers, "local worker"), "this machine", note)) as found:
             yield found
 
 
 @contextmanager
-def _remote_cluster(connection: Connection) -> Iterator[Cluster]:
+def _remote_cluster(connection: Connection, warn: Callable[[str], None]) -> Iterator[Cluster]:
     """The workers of a scheduler that runs already, as soon as there are enough of them."""
     where = connection.scheduler or connection.scheduler_file
     timeout = connection.wait_timeout
     try:
         address = connection.scheduler or _address(Path(connection.scheduler_file or ""), timeout)
-        client = Client(address, timeout=timeout, security=security(connection.tls))
+        client = Patient(address, timeout, security(connection.tls))
     except (OSError, TimeoutError, ValueError) as problem:
         raise Unreachable(f"no Dask scheduler answers at {where}: {problem}") from None
     except TypeError:  # what Dask says of an encrypted address for which it has no files
@@ -92,11 +101,11 @@ def _remote_cluster(connection: Connection) -> Iterator[Cluster]:
         raise ConfigError([Fault("", str(where), message)]) from None
     with client:
         what = f"the Dask scheduler at {where}"
+        wait_for_workers(client, connection.wait_workers, what)
         with asking(client, what):
-            wait_for_workers(client, connection.wait_workers, timeout, what)
             note = watched_at(client)
-        with closing(Cluster(client, f"scheduler {where}", what, timeout, note)) as found:
-            found.check_software()
+        with closing(Cluster(client, f"scheduler {where}", what, note)) as found:
+            found.check_software(warn)
             yield found
 
 

@@ -12,10 +12,18 @@ from typing import Any
 
 import dask
 from dask_jobqueue.slurm import SLURMCluster, SLURMJob
-from distributed import Adaptive, Client, Status
+from distributed import Adaptive, Status
 
 from pipeline.cluster.calls import Cluster
-from pipeline.cluster.client import Unreachable, configured_security, count, security, wait_for_workers, watched_at
+from pipeline.cluster.client import (
+    Patient,
+    Unreachable,
+    configured_security,
+    count,
+    security,
+    wait_for_workers,
+    watched_at,
+)
 from pipeline.cluster.slurm import fate, present, says, worker_job
 from pipeline.execute import Connection, Tls
 from pipeline.faults import ConfigError, Fault
@@ -96,7 +104,7 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
     with (
         dask.config.set({f"jobqueue.{profile}": job}),
         _worker_jobs(profile, connection.tls) as cluster,
-        Client(cluster) as client,
+        Patient(cluster, timeout) as client,
     ):
         taken, words = says(cluster.job_script())
         if not taken:  # perhaps only for now
@@ -106,9 +114,9 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
         threads = most * (job["cores"] // job["processes"])
         name = f"{what}, {count(most, 'worker')} at most"
         try:
-            wait_for_workers(client, connection.wait_workers, timeout, what)
-            with closing(Cluster(client, name, what, timeout, watched_at(client), threads)) as found:
-                found.check_software()
+            wait_for_workers(client, connection.wait_workers, what)
+            with closing(Cluster(client, name, what, watched_at(client), threads)) as found:
+                found.check_software(warn)
                 yield found
         except Unreachable as problem:
             numbers = [each.job_id for each in list(cluster.workers.values()) if each.job_id]

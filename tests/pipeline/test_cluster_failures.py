@@ -7,6 +7,7 @@ import time
 import pytest
 
 from pipeline.cluster import Unreachable, connect
+from pipeline.cluster.client import wait_for_workers
 from pipeline.execute import Connection
 from tests.pipeline.clusters import calculating, dask_processes, wait_until
 from tests.pipeline.games import PARTS, ROOT, arguments, autohold, contents, end, log, parts, start, wait_for_parts
@@ -89,22 +90,48 @@ def test_a_scheduler_that_dies(game_file, whole, tmp_path):
     assert contents(run) == contents(whole)
 
 
-@pytest.mark.parametrize("closed", [False, True], ids=["just now", "long ago"])
-def test_a_scheduler_that_died_whatever_it_is_asked_for(tmp_path, closed):
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [("connecting", "is gone"), ("closed", "is gone"), ("running", "has not answered for 1 s")],
+    ids=["died just now", "died long ago", "is stopped"],
+)
+def test_a_scheduler_without_an_answer_whatever_it_is_asked_for(tmp_path, status, said):
     with dask_processes(tmp_path, 1) as dask:
         dask.wait_for_workers(1)
         with connect(Connection(scheduler=dask.address, wait_timeout=5)) as cluster:
-            dask.kill(dask.scheduler)
-            wait_until(lambda: cluster._client.status == ("closed" if closed else "connecting"))
+            cluster._client.patience = 1
+            if status == "running":
+                dask.scheduler.send_signal(signal.SIGSTOP)
+            else:
+                dask.kill(dask.scheduler)
+            wait_until(lambda: cluster._client.status == status)
             for ask in (
+                lambda: wait_for_workers(cluster._client, 2, cluster._what),
                 lambda: cluster.greeting,
                 lambda: cluster.workers,
                 lambda: cluster.memory,
                 cluster.check_software,
                 lambda: next(cluster.map(abs, [1], ["one"])),
             ):
-                with pytest.raises(Unreachable, match=r" is gone$"):
+                with pytest.raises(Unreachable, match=f" {said}$"):
                     ask()
+
+
+def test_a_worker_that_is_stopped_before_the_start(game_file, whole, tmp_path):
+    run = tmp_path / "run"
+    with dask_processes(tmp_path, 2) as dask:
+        dask.wait_for_workers(2)
+        (stopped,) = calculating(dask.processes[-1])
+        stopped.suspend()
+        process = start(*arguments(game_file, run, "--scheduler", dask.address, "--wait-timeout", 2))
+        warned = process.stderr.readline()
+        stopped.resume()
+        code, _, said = end(process)
+    assert warned.startswith(f"autohold: the Dask scheduler at {dask.address}: no answer from tcp://127.0.0.1:")
+    assert warned.endswith(" for 2 s; going on without\n")
+    assert warned.count("tcp://") == 2
+    assert code == 0, said
+    assert contents(run) == contents(whole)
 
 
 @pytest.mark.parametrize("more", [0, 1], ids=["for good", "for a while"])
