@@ -17,7 +17,9 @@ def decimal_12(value: Fraction | int) -> str:
     >>> decimal_12(Fraction(1, 2 * 10**12)), decimal_12(Fraction(3, 2 * 10**12)), decimal_12(-1)
     ('0.000000000000', '0.000000000002', '-1.000000000000')
     """
-    return _place_point(round(Fraction(value) * _SCALE))
+    part, whole = value.as_integer_ratio()
+    below, rest = divmod(part * _SCALE, whole)
+    return _place_point(below + (2 * rest + (below & 1) > whole))
 
 
 def surd_12(rational: Fraction | int, square: Fraction | int, sign: int = 1) -> str:
@@ -28,10 +30,9 @@ def surd_12(rational: Fraction | int, square: Fraction | int, sign: int = 1) -> 
     >>> surd_12(0, 2), surd_12(1, Fraction(1, 4), -1), surd_12(0, 3, -1)
     ('1.414213562373', '0.500000000000', '-1.732050807569')
     """
-    square = Fraction(square)
-    if square < 0 or sign not in (1, -1):
-        raise ValueError(f"expected a square not below 0 and a sign of 1 or -1, found {square} and {sign}")
     part, whole = square.as_integer_ratio()
+    if part < 0 or sign not in (1, -1):
+        raise ValueError(f"expected a square not below 0 and a sign of 1 or -1, found {square} and {sign}")
     up, down = isqrt(part), isqrt(whole)
     if up * up == part and down * down == whole:
         return decimal_12(rational + sign * Fraction(up, down))

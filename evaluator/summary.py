@@ -160,15 +160,15 @@ def summarise(outcome: Outcome, deck: Deck, paytable: Paytable, ordered: bool = 
     deals, factor = deal_count(deck, ordered), cycle_factor(deck, ordered)
     cycle, stake = deals * factor, paytable.scale * paytable.coins
     _check_sums(outcome, deals, cycle)
-    cells = _cells(outcome, paytable, cycle)
-    payback, second = (sum((p * x**power for p, x in cells), Fraction(0)) for power in (1, 2))
+    cells = _cells(outcome, paytable)
+    payback = Fraction(sum(n * won for n, won in cells), cycle * stake)
+    variance, third, fourth = (_central_moment(cells, power) / stake**power for power in (2, 3, 4))
     low, high = (Fraction(squares, cycle * stake**2) for squares in (outcome.squares_min, outcome.squares_max))
-    variance, square = second - payback**2, payback**2
+    square = payback**2
     between = Fraction(outcome.squared_means, deals * (factor * stake) ** 2) - square
     wins = _win_summaries(outcome, paytable, cycle, payback)
-    if sum(win.contribution for win in wins) != payback or second != Fraction(outcome.squares, cycle * stake**2):
+    if sum(win.contribution for win in wins) != payback or sum(n * won**2 for n, won in cells) != outcome.squares:
         raise ProofError(f"contributions {[str(win.contribution) for win in wins]} do not add up to {payback}")
-    skewness, kurtosis = _higher_moments(cells, payback, variance)
     return Summary(
         deals=outcome.deals,
         cycle=cycle,
@@ -177,15 +177,15 @@ def summarise(outcome: Outcome, deck: Deck, paytable: Paytable, ordered: bool = 
         house_edge=1 - payback,
         hit_frequency=Fraction(outcome.hits, cycle),
         hit_frequency_range=(Fraction(outcome.hits_min, cycle), Fraction(outcome.hits_max, cycle)),
-        win_frequency=sum((p for p, x in cells if x > 1), Fraction(0)),
-        push_frequency=sum((p for p, x in cells if x == 1), Fraction(0)),
+        win_frequency=Fraction(sum(n for n, won in cells if won > stake), cycle),
+        push_frequency=Fraction(sum(n for n, won in cells if won == stake), cycle),
         variance=variance,
         variance_range=(low - square, high - square),
         variance_between=between,
         variance_within=variance - between,
         standard_deviation=surd_12(0, variance),
-        skewness=skewness,
-        excess_kurtosis=kurtosis,
+        skewness=surd_12(0, third**2 / variance**3, 1 if third >= 0 else -1) if variance else None,
+        excess_kurtosis=fourth / variance**2 - 3 if variance else None,
         volatility=_volatility(variance),
         break_even_games=CONFIDENCES[1][1] ** 2 * variance / (1 - payback) ** 2 if payback < 1 else None,
         bands=_bands(payback, variance),
@@ -196,14 +196,16 @@ def summarise(outcome: Outcome, deck: Deck, paytable: Paytable, ordered: bool = 
     )
 
 
-def _cells(outcome: Outcome, paytable: Paytable, cycle: int) -> list[tuple[Fraction, Fraction]]:
-    """Probability, and credits won per credit bet, of everything that can happen: each bonus with each line."""
-    stake = paytable.scale * paytable.coins
+def _cells(outcome: Outcome, paytable: Paytable) -> list[tuple[int, int]]:
+    """Combinations, and units won, of everything that can happen: each bonus with each line."""
     paid = [line + bonus for bonus in paytable.bonus_units for line in line_units(paytable)]
-    return [
-        (Fraction(number, cycle), Fraction(unit, stake))
-        for number, unit in zip(outcome.combinations, paid, strict=True)
-    ]
+    return list(zip(outcome.combinations, paid, strict=True))
+
+
+def _central_moment(cells: Sequence[tuple[int, int]], power: int) -> Fraction:
+    """The mean of the power of what is won above the mean; over one denominator, for fractions are slow to add up."""
+    cycle, all_won = sum(n for n, _ in cells), sum(n * won for n, won in cells)
+    return Fraction(sum(n * (cycle * won - all_won) ** power for n, won in cells), cycle ** (power + 1))
 
 
 def _check_sums(outcome: Outcome, deals: int, cycle: int) -> None:
@@ -241,6 +243,7 @@ def _win_summaries(outcome: Outcome, paytable: Paytable, cycle: int, payback: Fr
     wins = []
     for i, (number, on, combinations) in enumerate(rows):
         probability, multiple = Fraction(combinations, cycle), pays[on][number] / paytable.coins
+        contribution = probability * multiple
         wins.append(
             WinSummary(
                 outcome=number,
@@ -250,9 +253,9 @@ def _win_summaries(outcome: Outcome, paytable: Paytable, cycle: int, payback: Fr
                 combinations_range=ranges[i] if on != "bonus" else (combinations, combinations),
                 deal_combinations=combinations // factor if on == "bonus" else outcome.deal_combinations[number],
                 probability=probability,
-                one_in=1 / probability if combinations else None,
-                contribution=probability * multiple,
-                share=probability * multiple / payback if payback else None,
+                one_in=Fraction(cycle, combinations) if combinations else None,
+                contribution=contribution,
+                share=contribution / payback if payback else None,
                 variance_contribution=probability * (multiple - payback) ** 2 if len(paytable.bonuses) == 1 else None,
             )
         )
@@ -277,27 +280,17 @@ def _award(wins: Sequence[WinSummary], rows: Sequence[int], cycle: int) -> Award
     return Award(tuple(rows), wins[rows[0]].pays, combinations, Fraction(combinations, cycle), one_in)
 
 
-def _higher_moments(
-    cells: Sequence[tuple[Fraction, Fraction]], payback: Fraction, variance: Fraction
-) -> tuple[str | None, Fraction | None]:
-    """Skewness and excess kurtosis."""
-    if not variance:
-        return None, None
-    third, fourth = (sum((p * (x - payback) ** power for p, x in cells), Fraction(0)) for power in (3, 4))
-    skewness = surd_12(0, third**2 / variance**3, 1 if third >= 0 else -1)
-    return skewness, fourth / variance**2 - 3
-
-
 def _volatility(variance: Fraction) -> tuple[tuple[int, str], ...]:
     return tuple((percent, surd_12(0, z * z * variance)) for percent, z in CONFIDENCES)
 
 
 def _bands(payback: Fraction, variance: Fraction) -> tuple[Band, ...]:
-    bands = []
+    bands, most = [], payback**2
     for percent, z in CONFIDENCES:
+        of_one = z * z * variance
         for games in GAMES:
-            square = z * z * variance / games
-            low = surd_12(payback, square, -1) if square < payback**2 else decimal_12(0)
+            square = of_one / games
+            low = surd_12(payback, square, -1) if square < most else decimal_12(0)
             bands.append(Band(percent, games, low, surd_12(payback, square)))
     return tuple(bands)
 
