@@ -91,8 +91,7 @@ class Outcome:
         return tuple(sum(self.combinations[at : at + lines]) for at in range(0, len(self.combinations), lines))
 
     def __add__(self, other: Outcome) -> Outcome:
-        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return Outcome(*(_add(mine, theirs) for mine, theirs in pairs))
+        return Outcome(*map(_add, vars(self).values(), vars(other).values()))
 
 
 def _add(mine: Any, theirs: Any) -> Any:
