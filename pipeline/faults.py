@@ -1,4 +1,4 @@
-"""What is wrong with files and options: faults, and the names by which they point at things."""
+"""What is wrong with files and options: faults, and how they name and count things."""
 
 from __future__ import annotations
 
@@ -62,6 +62,15 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     """
     close = difflib.get_close_matches(name, known, 1)
     return f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+
+
+def count(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> count(1, "worker"), count(4752, "row")
+    ('1 worker', '4,752 rows')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def key_path(parts: Sequence[str | int]) -> str:

@@ -13,7 +13,7 @@ from evaluator.solve import Solved
 from pipeline.api import one_paytable, solve_game
 from pipeline.certificate import exact, meter_figures
 from pipeline.config import Game
-from pipeline.faults import ConfigError, Fault
+from pipeline.faults import ConfigError, Fault, count
 from pipeline.strategy import NOTHING
 from pipeline.tasks import hands_at_once
 
@@ -161,7 +161,7 @@ def meter_text(curve: MeterCurve) -> list[str]:
     else:
         lines += [f"{'break-even meter, in credits':<36} {_credits(even):>16}  {_exact(even)}".rstrip()]
     points = len(curve.segments) - 1
-    said = f"{points} break point{'' if points == 1 else 's'}"
+    said = count(points, "break point")
     some = _some(len(curve.segments))
     said += ", some shown; all with --json" if len(some) <= points else ""
     lines += ["", f"{_credits(curve.low)} to {_credits(curve.high)} credits: {said}"]

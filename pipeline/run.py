@@ -19,7 +19,7 @@ from pipeline.config import Game, formula_faults
 from pipeline.estimate import estimate
 from pipeline.events import Report, Stages, event, ignore, tell
 from pipeline.execute import Executor, Failure, call_all
-from pipeline.faults import ConfigError, Fault, slug
+from pipeline.faults import ConfigError, Fault, count, slug
 from pipeline.finish import finish
 from pipeline.gather import Gathered
 from pipeline.location import TEMPORARY, Location, children, sweep, walk, write_whole
@@ -86,8 +86,7 @@ class Run:
     """how long it took to compute"""
 
     def __repr__(self) -> str:
-        number = len(self.certificates)
-        return f"<run {self.path}: {number} paytable{'s' * (number != 1)}, identity {self.identity[:12]}>"
+        return f"<run {self.path}: {count(len(self.certificates), 'paytable')}, identity {self.identity[:12]}>"
 
     def _repr_html_(self) -> str:
         from pipeline.notebook import run_html

@@ -57,12 +57,12 @@ class Checked(Generic[Argument, Result]):
         return self.function(argument)
 
 
-def differences(mine: Mapping[str, str], others: Mapping[str, Mapping[str, str] | Exception]) -> list[str]:
+def other_software(mine: Mapping[str, str], others: Mapping[str, Mapping[str, str] | Exception]) -> list[str]:
     """Who has something else than this process, a line for each thing that differs; none where all is the same.
 
     `others` has for each machine what is `installed` there, or why it cannot say.
 
-    >>> differences({"numpy": "2.4"}, {"scheduler": {"numpy": "2.4"}, "a": {"numpy": "2.3"}, "b": {"numpy": "2.3"}})
+    >>> other_software({"numpy": "2.4"}, {"scheduler": {"numpy": "2.4"}, "a": {"numpy": "2.3"}, "b": {"numpy": "2.3"}})
     ['numpy: 2.4 here, 2.3 on a, b']
     """
     lines = []

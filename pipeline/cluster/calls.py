@@ -16,10 +16,11 @@ from typing import Any, Generic, NamedTuple
 from distributed import Future, KilledWorker, get_worker
 from distributed.client import ClosedClientError
 
-from pipeline.cluster.client import Patient, Unreachable, asking, count
+from pipeline.cluster.client import Patient, Unreachable, asking
 from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Failure, Result
-from pipeline.same import Checked, OtherSoftware, differences, installed, installed_digest, named
+from pipeline.faults import count
+from pipeline.same import Checked, OtherSoftware, installed, installed_digest, named, other_software
 
 WINDOW = 8
 """calls in flight for each thread of a worker, sent by the half, so that nobody waits and the scheduler stays small"""
@@ -114,7 +115,7 @@ class Cluster:
             workers = list(self._client.nthreads())
             others |= self._client.sync(self._on_workers, workers, callback_timeout=2 * self._client.patience)
         there = {who: found for who, found in others.items() if not isinstance(found, OSError)}  # others have just gone
-        if lines := differences(installed(), there):
+        if lines := other_software(installed(), there):
             raise OtherSoftware(f"{self._what}: the software is not the same everywhere\n    " + "\n    ".join(lines))
         if silent := [who for who, found in others.items() if isinstance(found, TimeoutError)]:
             warn(f"{self._what}: no answer from {named(silent)} for {self._client.patience:g} s; going on without")

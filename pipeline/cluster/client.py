@@ -11,6 +11,7 @@ from typing import Any
 from distributed import Client, Security
 
 from pipeline.execute import Tls
+from pipeline.faults import count
 
 STEADY_CLOCK = "pipeline.steady_clock"
 """what keeps a process going when its clock is put back, as a preload of Dask"""
@@ -84,12 +85,3 @@ def wait_for_workers(client: Patient, number: int, what: str) -> None:
                 wanted = f"; --wait-workers {number} are wanted" if number > 1 else ""
                 raise Unreachable(f"{what} has {there} after {client.patience:g} s{wanted}")
             sleep(0.1)
-
-
-def count(number: int, what: str) -> str:
-    """A number of things.
-
-    >>> count(1, "worker"), count(2, "worker")
-    ('1 worker', '2 workers')
-    """
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -20,13 +20,12 @@ from pipeline.cluster.client import (
     Patient,
     Unreachable,
     asking,
-    count,
     security,
     wait_for_workers,
     watched_at,
 )
 from pipeline.execute import Connection
-from pipeline.faults import ConfigError, Fault
+from pipeline.faults import ConfigError, Fault, count
 
 LEAVE_INTERRUPTS = """
 import signal

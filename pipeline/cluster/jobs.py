@@ -19,14 +19,13 @@ from pipeline.cluster.client import (
     Patient,
     Unreachable,
     configured_security,
-    count,
     security,
     wait_for_workers,
     watched_at,
 )
 from pipeline.cluster.slurm import fate, present, says, worker_job
 from pipeline.execute import Connection, Tls
-from pipeline.faults import ConfigError, Fault
+from pipeline.faults import ConfigError, Fault, count
 
 MOST_WORKERS = 8
 """workers at most, where neither the command nor Dask's configuration limits them"""

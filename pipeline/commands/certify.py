@@ -262,7 +262,7 @@ def _remarks(run: Any) -> None:
             say("note", f"{game}: held cards stay in their places, for {', '.join(wins)} depends on order")
     for content in run.certificates:
         for warning in content["warnings"]:
-            say("warning", f"warning: {content['game']}, {content['paytable']}: {warning}")
+            say("warning", f"autohold: {content['game']}, {content['paytable']}: {warning}")
     done, tables = "certified" if run.computed else "already certified, digests verified", len(run.certificates)
     if run.computed and tables > 1:
         done += f", {tables} paytables in {run.seconds:.1f} s, {run.seconds / tables:.2f} s each"

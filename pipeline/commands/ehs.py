@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from pipeline.faults import count
 from pipeline.output import json_option, print_json
 
 STANDINGS = ("ahead", "tied", "behind")
@@ -117,7 +118,7 @@ def _print(found: Any, look: int, opponents: int) -> None:
     click.echo(f"HS   {float(found.hs):.6f}" + _several(f"HS_{opponents}", found.hs_n(opponents), opponents))
     if found.pairs is None:
         return
-    click.echo(f"{look} card{'s' if look > 1 else ''} to come; pairs of opponent and run-out, rows now, columns later:")
+    click.echo(f"{count(look, 'card')} to come; pairs of opponent and run-out, rows now, columns later:")
     click.echo(f"{'':<8}" + "".join(f"{name:>14}" for name in (*STANDINGS, "all")))
     for name, row in zip(STANDINGS, found.pairs, strict=True):
         click.echo(f"{name:<8}" + "".join(f"{_text(count):>14}" for count in (*row, sum(row))))

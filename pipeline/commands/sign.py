@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.console import DONE, NO, RUN
+from pipeline.faults import count
 from pipeline.output import json_option, print_json
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def sign(run: Location, private_key: Path, password_file: Path | None, as_json: 
         else:
             for finding in result.findings:
                 click.echo(str(finding))
-            number = len(result.findings)
-            click.echo(f"{run}: {number} finding{'s' * (number != 1)}, not signed")
+            click.echo(f"{run}: {count(len(result.findings), 'finding')}, not signed")
         return NO
     password = password_file.read_bytes().splitlines()[0] if password_file else None
     name = carry_out(run, private_key, password)

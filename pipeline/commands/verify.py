@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.console import DONE, NO, RUN
+from pipeline.faults import count
 from pipeline.output import json_option, print_json
 
 if TYPE_CHECKING:
@@ -70,16 +71,9 @@ def verify(
         click.echo(str(finding))
     for note in result.notes:
         click.echo(f"note: {note}", err=True)
-    done = ", ".join(_count(number, what.replace("_", " ")) for what, number in result.checked.items() if number)
-    outcome = "no findings" if result.sound else _count(len(result.findings), "findings")
+    done = ", ".join(
+        count(number, what.replace("_", " ").removesuffix("s")) for what, number in result.checked.items() if number
+    )
+    outcome = "no findings" if result.sound else count(len(result.findings), "finding")
     click.echo(f"{run}: {outcome} ({done})")
     return DONE if result.sound else NO
-
-
-def _count(number: int, what: str) -> str:
-    """A number of things, whose plural is given.
-
-    >>> _count(1, "tables"), _count(4752, "rows")
-    ('1 table', '4,752 rows')
-    """
-    return f"{number:,} {what.removesuffix('s') if number == 1 else what}"

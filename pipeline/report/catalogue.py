@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pipeline.certificate import Certificate
+from pipeline.faults import count
 from pipeline.open_run import Place
 from pipeline.report import plots
 from pipeline.report.figures import Figure, row_name
@@ -56,7 +57,7 @@ class Family:
 def page(sheets: Sequence[Certified], manifest: dict[str, Any]) -> str:
     """The page of a run, at ``index.html``."""
     games = [list(group) for _, group in groupby(sheets, lambda sheet: sheet.certificate["game"])]
-    told = {id(sheet): differences(game[0], sheet) for game in games for sheet in game}
+    told = {id(sheet): other_pays(game[0], sheet) for game in games for sheet in game}
     return render(
         "catalogue.html",
         title="Certified paytables",
@@ -74,7 +75,7 @@ def pays(content: Certificate) -> Pays:
     return {row_name(win): Fraction(win["pays"]) / content["coins"] for win in content["wins"]}
 
 
-def differences(first: Certified, sheet: Certified) -> str:
+def other_pays(first: Certified, sheet: Certified) -> str:
     """The pays, per credit bet, that differ from those of the first paytable of the game."""
     if sheet is first:
         return "the first of its game"
@@ -127,7 +128,7 @@ def overview(sheets: Sequence[Certified]) -> Figure:
         sentence = f"Payback {percent(least['payback'], 3)}, standard deviation {places(deviation(calm), 3)}."
     svg = plots.scatter(
         "overview",
-        f"Scatter: payback against standard deviation of {len(contents)} paytable{'s' * (len(contents) > 1)}",
+        f"Scatter: payback against standard deviation of {count(len(contents), 'paytable')}",
         [100 * float(Fraction(content["payback"])) for content in contents],
         [float(deviation(content)) for content in contents],
     )

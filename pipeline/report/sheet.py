@@ -10,6 +10,7 @@ from typing import Any
 from evaluator.summary import CONFIDENCES
 from evaluator.symmetry import ProofError
 from pipeline.certificate import Certificate
+from pipeline.faults import count
 from pipeline.open_run import Place
 from pipeline.plan import part_path
 from pipeline.report import figures
@@ -90,7 +91,7 @@ def deck_text(deck: Mapping[str, Any]) -> str:
     """A deck in words: its faces and suits, copies, and what is odd about it."""
     text = f"{deck['cards']} cards: {' '.join(deck['faces'])} in suits {' '.join(deck['suits'])}"
     text += f", {deck['decks']} decks" if deck["decks"] > 1 else ""
-    text += f", {deck['jokers']} joker{'s' if deck['jokers'] > 1 else ''}" if deck["jokers"] else ""
+    text += f", {count(deck['jokers'], 'joker')}" if deck["jokers"] else ""
     return text + (f", {' '.join(deck['extra'])} besides" if deck["extra"] else "")
 
 

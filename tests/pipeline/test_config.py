@@ -562,7 +562,7 @@ def test_a_win_that_takes_hands_from_one_that_pays_more_is_a_warning(tmp_path):
     done = autohold("certify", tmp_path / "game.toml", "--out", tmp_path / "run", "--serial", "--paytable", "plain")
     assert done.returncode == 0
     warning = "'four of a kind' (1) takes hands from 'three of a kind', which pays more (2)"
-    assert f"warning: Six by Four, plain: {warning}" in done.stderr
+    assert f"autohold: Six by Four, plain: {warning}" in done.stderr
     assert warning in (tmp_path / "run" / "six-by-four" / "plain" / "certificate.json").read_text()
 
 

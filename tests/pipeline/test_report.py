@@ -336,11 +336,11 @@ def test_one_paytable_is_not_compared_with_itself(whole):
 def test_differences_of_a_family(reported, monkeypatch):
     sheets = [catalogue.Certified(place, place.certificate()) for place in open_run(reported)[2]]
     small = [made for made in sheets if made.certificate["game"] == "Six by Four"]
-    assert catalogue.differences(small[0], small[1]) == "flush 20.3, four of a kind 25/3, pair of aces 0"
-    assert catalogue.differences(small[0], small[0]) == "the first of its game"
+    assert catalogue.other_pays(small[0], small[1]) == "flush 20.3, four of a kind 25/3, pair of aces 0"
+    assert catalogue.other_pays(small[0], small[0]) == "the first of its game"
     found = catalogue.family(small[::-1])
     assert [made.certificate["label"] for made in found.sheets] == ["plain", "broken pays"]
     assert found.differing == ("flush", "four of a kind", "pair of aces")
     assert found.common == ("three of a kind 2",)
     monkeypatch.setattr(catalogue, "MOST_TOLD", 1)
-    assert catalogue.differences(small[0], small[1]) == "flush 20.3, and 2 more"
+    assert catalogue.other_pays(small[0], small[1]) == "flush 20.3, and 2 more"
