@@ -19,6 +19,7 @@ WINDOW = 30.0
 SAID = {
     "damaged": "{path}: {found}; it was made again",
     "worker lost": "a worker was lost, {worker}; its calls are made again",
+    "jobs lost": "worker jobs were lost, {reason}; others are submitted",
 }
 """event -> what people read; others are said with all that they have"""
 SILENT = {"start", "done", "stopped", "failed", "worker joined", "worker left", "retry"}

@@ -17,7 +17,7 @@ from pipeline.plan import part_path, read_plan, run_files
 from pipeline.store import LOG, MANIFEST, PLAN, SUCCESS, SUMS, read_head, read_part, read_sums, wrong_files
 
 COMPLETE, INCOMPLETE, DAMAGED = "complete", "incomplete", "damaged"
-SINCE_START = ("failed", "damaged", "worker lost")
+SINCE_START = ("failed", "damaged", "worker lost", "jobs lost")
 """events that are shown when they are of the last time the command was started"""
 
 

@@ -26,6 +26,8 @@ WINDOW = 8
 """calls in flight for each thread of a worker, sent by the half, so that nobody waits and the scheduler stays small"""
 LOOK_AFTER = 1.0
 """seconds without news after which workers are counted"""
+HEARD = ("add-worker", "remove-worker", "lose-jobs")
+"""what is heard of what a scheduler, or who submits jobs, says to all"""
 RESULTS = "autohold-results"
 """the topic of a scheduler's events that results come by"""
 
@@ -74,8 +76,8 @@ class Cluster:
             client.subscribe_topic(RESULTS, lambda said: self._heard.put(_Told(*said[1])))
 
     def _hear(self, said: tuple[float, Any]) -> None:
-        """Keep that a worker has come or gone; the scheduler says much else to all."""
-        if isinstance(said[1], dict) and said[1].get("action") in ("add-worker", "remove-worker"):
+        """Keep that a worker has come or gone, or jobs are lost; the scheduler says much else to all."""
+        if isinstance(said[1], dict) and said[1].get("action") in HEARD:
             self._heard.put(said[1])
 
     def close(self) -> None:
@@ -220,9 +222,11 @@ class _Watch:
             raise Unreachable(f"{self._what} {what} for {self._client.patience:g} s")
 
     def hear(self, said: Mapping[str, Any], running: Set[str], report: Report) -> None:
-        """Take in that a worker has come or gone; of the calls that it had, those of others are theirs to repeat."""
+        """Take in who has come or gone; of the calls that a worker had, those of others are theirs to repeat."""
         if said["action"] == "add-worker":
             report(event("worker joined", worker=said["worker"]))
+        elif said["action"] == "lose-jobs":
+            report(event("jobs lost", jobs=said["jobs"], reason=said["reason"]))
         else:
             what = "worker left" if said["expected"] else "worker lost"
             report(event(what, worker=said["worker"], calls=sorted(running & {*said["processing-tasks"]})))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from math import inf
 from time import monotonic
 from typing import Any
@@ -23,7 +23,7 @@ from pipeline.cluster.client import (
     wait_for_workers,
     watched_at,
 )
-from pipeline.cluster.slurm import fate, present, says, worker_job
+from pipeline.cluster.slurm import MISS_AFTER, fate, pause, present, says, worker_job
 from pipeline.execute import Connection, Tls
 from pipeline.faults import ConfigError, Fault, count
 
@@ -31,8 +31,6 @@ MOST_WORKERS = 8
 """workers at most, where neither the command nor Dask's configuration limits them"""
 SUBMIT_AFTER = 1.0
 """seconds after which a job that SLURM did not take is submitted again"""
-MISS_AFTER = 10.0
-"""seconds after which SLURM is asked again which worker jobs it has"""
 
 
 class _Job(SLURMJob):
@@ -48,6 +46,7 @@ class _Job(SLURMJob):
         while self._wanted and not self.job_id:
             try:
                 await super().start()  # type: ignore[no-untyped-call]
+                self.submitted = monotonic()
             except (RuntimeError, OSError):  # as long as SLURM's controller starts again, for example
                 await asyncio.sleep(SUBMIT_AFTER)
 
@@ -55,7 +54,9 @@ class _Job(SLURMJob):
         """Cancel it, or submit it no more."""
         self._wanted = False
         await self._submission
-        await super().close()  # type: ignore[no-untyped-call]
+        with suppress(OSError):  # it ends by itself, without a scheduler
+            await super().close()  # type: ignore[no-untyped-call]
+        self.status = Status.closed
 
 
 class _Replacing(Adaptive):
@@ -63,17 +64,31 @@ class _Replacing(Adaptive):
 
     cluster: Any
     _asked = -inf
+    _pause = MISS_AFTER
 
     async def target(self) -> int:
         """Workers that there should be."""
         if monotonic() - self._asked > MISS_AFTER:
             self._asked = monotonic()
-            submitted = {name: job for name, job in self.cluster.workers.items() if job.job_id}
-            there = await asyncio.to_thread(present)
-            for name, job in submitted.items():
-                if there is not None and job.job_id not in there:
-                    self.cluster.workers.pop(name, None)  # which is submitted anew, for it is wanted still
+            await self._give_up_lost_jobs()
         return int(await super().target())  # type: ignore[no-untyped-call]
+
+    async def _give_up_lost_jobs(self) -> None:
+        """Others are submitted where workers are wanted still."""
+        submitted = {name: job for name, job in self.cluster.workers.items() if job.job_id}
+        there = await asyncio.to_thread(present)
+        ages = {
+            name: monotonic() - job.submitted
+            for name, job in submitted.items()
+            if there is not None and job.job_id not in there and self.cluster.workers.get(name) is job
+        }
+        if lost := [name for name, age in ages.items() if age > self._pause]:
+            self._pause = pause(self._pause, min(map(ages.__getitem__, lost)))
+            self.cluster._i += 1  # no name twice: Dask closes by its name what a worker left behind, some time after
+            await self.cluster.scale_down(lost)
+            jobs = [submitted[name].job_id for name in lost]
+            reason = await asyncio.to_thread(fate, jobs, "")
+            self.cluster.scheduler.log_event("all", {"action": "lose-jobs", "jobs": jobs, "reason": reason})
 
 
 def _worker_jobs(profile: str, tls: Tls | None) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 from pipeline.cluster.client import STEADY_CLOCK
 from pipeline.faults import ConfigError, Fault, suggestion
 
+PROGRAMS = ("sbatch", "squeue", "scancel")
 WHERE = "~/.config/dask/jobqueue.yaml"
 EXAMPLE = "configs/cluster/jobqueue.yaml"
 NEEDED = ("cores", "memory")
@@ -24,6 +25,10 @@ OLD = ("project", "header-skip")
 
 PATIENCE = 60
 """seconds in which SLURM has to answer"""
+MISS_AFTER = 10.0
+"""seconds after which SLURM is asked again which worker jobs it has"""
+LONGEST = 300.0
+"""seconds after which a job that ended at once is replaced at the latest"""
 
 
 def worker_job(profile: str, jobqueue: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -52,8 +57,8 @@ def worker_job(profile: str, jobqueue: Mapping[str, Mapping[str, Any]]) -> dict[
     else:
         faults += [f"jobqueue.{profile}{fault}" for fault in _wrong(said, {**usual, **said}, {*usual, *OLD})]
     job = {**usual, **said}
-    if shutil.which("sbatch") is None:
-        faults.append("this host has no sbatch; give the command where jobs can be submitted")
+    if missing := [program for program in PROGRAMS if shutil.which(program) is None]:
+        faults.append(f"this host has no {', '.join(missing)}; give the command where jobs can be submitted")
     if faults:
         raise ConfigError(Fault("--slurm", profile, message) for message in faults)
     own = {
@@ -128,10 +133,21 @@ def present() -> set[str] | None:
     return set(words.split()) if known else None
 
 
+def pause(last: float, age: float) -> float:
+    """How old a job has to be to be replaced, by how old the last lost one became: longer where they end at once.
+
+    >>> pause(10, 12), pause(160, 161), pause(300, 310), pause(300, 3600)
+    (20, 300.0, 300.0, 10.0)
+    """
+    return min(2 * last, LONGEST) if age < 2 * LONGEST else MISS_AFTER
+
+
 def _asked(*command: str, script: str = "") -> tuple[bool, str]:
     """Whether a command of SLURM succeeds, and its words."""
     try:
         done = subprocess.run(command, input=script, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
         return False, f"no answer within {PATIENCE} s"
+    except OSError as problem:
+        return False, f"{command[0]}: {problem.strerror}"
     return done.returncode == 0, " ".join((done.stdout + done.stderr).split()).removeprefix(f"{command[0]}: ")

@@ -125,11 +125,13 @@ def test_events_are_said_in_lines_of_their_own(capsys):
     screen(event("damaged", path="a/b/strategy/part-00000.parquet", found="damaged: it is short"))
     screen(event("failed", game="Six", parts=[2, 3], reason="its worker died 4 times"))
     screen(event("worker lost", worker="tcp://127.0.0.1:1"))
+    screen(event("jobs lost", jobs=["7"], reason="FAILED (NonZeroExitCode): job 7"))
     screen(event("note", message="said as it is"))
     screen(event("done"))
     assert capsys.readouterr().err.splitlines() == [
         "autohold: a/b/strategy/part-00000.parquet: damaged: it is short; it was made again",
         "autohold: a worker was lost, tcp://127.0.0.1:1; its calls are made again",
+        "autohold: worker jobs were lost, FAILED (NonZeroExitCode): job 7; others are submitted",
         "autohold: said as it is",
     ]
 

@@ -1,13 +1,18 @@
 """The option --slurm where it cannot work: what is missing is said, and what to do."""
 
+import os
+import re
 import sys
 
 import dask
 import dask_jobqueue.slurm  # noqa: F401 - adds its defaults to Dask's configuration
 import pytest
+from distributed import Status
 
-from pipeline.cluster.slurm import worker_job
+from pipeline.cluster import jobs
+from pipeline.cluster.slurm import PROGRAMS, present, says, worker_job
 from pipeline.faults import ConfigError
+from tests.pipeline.clusters import wait_until
 
 STEADY = ["--preload", "pipeline.steady_clock", "--preload-nanny", "pipeline.steady_clock"]
 SLURM = dask.config.get("jobqueue.slurm")
@@ -15,8 +20,9 @@ SLURM = dask.config.get("jobqueue.slurm")
 
 @pytest.fixture
 def sbatch(tmp_path, monkeypatch):
-    """A host that has sbatch."""
-    (tmp_path / "sbatch").touch(mode=0o755)
+    """A host that has SLURM's commands; they do nothing."""
+    for program in PROGRAMS:
+        (tmp_path / program).touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
 
 
@@ -46,13 +52,45 @@ def test_all_that_is_missing_is_said(monkeypatch):
         worker_job("nihgt", {"slurm": SLURM, "night": {"cores": 4, "memory": "8GiB"}, "half": {"cores": 1}})
     profile, sbatch = map(str, wrong.value.faults)
     assert profile.startswith("--slurm: nihgt: Dask's configuration has no jobqueue.nihgt, there are night; ")
-    assert "this host has no sbatch" in sbatch
+    assert "this host has no sbatch, squeue, scancel; " in sbatch
     with pytest.raises(ConfigError) as wrong:
         worker_job("slurm", {"slurm": SLURM})
     assert [str(fault).split(" is not set")[0] for fault in wrong.value.faults][:2] == [
         "--slurm: slurm: jobqueue.slurm.cores",
         "--slurm: slurm: jobqueue.slurm.memory",
     ]
+
+
+def test_commands_of_slurm_that_go_away(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert says("") == (False, "sbatch: No such file or directory")
+    assert present() is None
+
+
+def test_a_job_that_slurm_has_no_more(tmp_path, monkeypatch):
+    """It is closed, and another is submitted by another name: Dask closes by its name what a lost worker leaves."""
+    words = {
+        "sbatch": f'cat "$1" >> {tmp_path}/scripts; echo $(grep -c -- --name {tmp_path}/scripts)',
+        "squeue": "seq 2 9",  # but not 1
+        "scancel": f"echo $1 >> {tmp_path}/cancelled",
+    }
+    for program in PROGRAMS:
+        (tmp_path / program).write_text(f"#!/bin/sh\n{words[program]}\n")
+        (tmp_path / program).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(jobs, "MISS_AFTER", 0)
+    monkeypatch.setattr(jobs._Replacing, "_pause", 0)
+    job = worker_job("night", {"slurm": SLURM, "night": {"cores": 1, "memory": "1GiB", "interface": "lo"}})
+    with dask.config.set({"jobqueue.night": job}), jobs._worker_jobs("night", None) as cluster:
+        cluster.adapt(jobs._Replacing, minimum=1, maximum=1)
+        first = wait_until(lambda: list(cluster.workers.values()))[0]
+        wait_until(lambda: [job.job_id for job in cluster.workers.values()] == ["2"])
+        assert first.status == Status.closed
+        lost = [said["jobs"] for _, said in cluster.scheduler.get_events("all") if said["action"] == "lose-jobs"]
+    assert lost == [["1"]]
+    names = re.findall(r"--name (\S+)", (tmp_path / "scripts").read_text())
+    assert len({*names}) == 2
+    assert (tmp_path / "cancelled").read_text().split() == ["1", "2"]
 
 
 @pytest.mark.usefixtures("sbatch")

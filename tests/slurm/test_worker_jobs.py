@@ -8,7 +8,7 @@ import pytest
 from distributed import Client, Security
 
 from tests.pipeline.certificates import make_pem, tls_options, tls_settings
-from tests.pipeline.games import autohold, contents, parts, start
+from tests.pipeline.games import autohold, contents, log, parts, start
 from tests.slurm.conftest import NAME, TWELVE, steady_clocks, until
 
 pytestmark = pytest.mark.programs
@@ -173,6 +173,23 @@ def test_a_job_that_is_cancelled_before_it_starts(slurm, tmp_path):
     _, said = process.communicate(timeout=60)
     assert process.returncode == 143, said
     assert slurm(*queue) == ""
+
+
+def test_jobs_that_fail_at_once(slurm, local, environment, tmp_path):
+    """As on a node that is ill: all but the first one do."""
+    run, first = tmp_path / "run", tmp_path / "first"
+    environment["DASK_JOBQUEUE__AUTOHOLD__JOB_SCRIPT_PROLOGUE"] = str([f"mkdir {first} || exit 1"])
+    process = start(*certify(run, "--workers", 2), **environment)
+    job = min(until(lambda: parts(run) and slurm.jobs(NAME), "a job at work"), key=int)
+    slurm("scontrol", "suspend", job)
+    lost = until(lambda: [event for event in log(run) if event["event"] == "jobs lost"], "a job is missed", 60)
+    slurm("scontrol", "resume", job)
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert contents(run) == local(*TWELVE, "--serial")
+    assert lost[0]["reason"] == f"FAILED (NonZeroExitCode): job {lost[0]['jobs'][0]}"
+    assert f"autohold: worker jobs were lost, {lost[0]['reason']}; others are submitted" in said
+    assert slurm.jobs(NAME) == []
 
 
 def test_jobs_that_slurm_does_not_take(slurm, tmp_path):
