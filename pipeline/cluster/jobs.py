@@ -91,11 +91,17 @@ class _Replacing(Adaptive):
             self.cluster.scheduler.log_event("all", {"action": "lose-jobs", "jobs": jobs, "reason": reason})
 
 
-def _worker_jobs(profile: str, tls: Tls | None) -> Any:
+def _job_of(worker: Any) -> str:
+    """The job of a worker of many, for Dask closes all of a job; the workers' names end with their number in it."""
+    return str(worker.name).rpartition("-")[0]
+
+
+def _worker_jobs(profile: str, processes: int, tls: Tls | None) -> Any:
     """A cluster of dask-jobqueue without jobs yet. Raises `ConfigError` for what Dask says of a profile."""
     try:
         return SLURMCluster(
             config_name=profile,
+            processes=processes,  # else it takes a job for one worker, and closes jobs that work
             job_cls=_Job,  # type: ignore[arg-type]
             security=security(tls) or configured_security(),
             silence_logs=logging.CRITICAL,
@@ -117,14 +123,16 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
     what, timeout = f"SLURM by jobqueue.{profile}", connection.wait_timeout
     with (
         dask.config.set({f"jobqueue.{profile}": job}),
-        _worker_jobs(profile, connection.tls) as cluster,
+        _worker_jobs(profile, job["processes"], connection.tls) as cluster,
         Patient(cluster, timeout) as client,
     ):
         taken, words = says(cluster.job_script())
         if not taken:  # perhaps only for now
             warn(f"{what}: SLURM takes no such job: {words}; trying for {timeout:g} s")
         # Jobs may wait long: ask for all that there is work for at once, and keep those without work for a minute.
-        cluster.adapt(_Replacing, minimum=least, maximum=max(least, most), target_duration="10ms", wait_count=60)
+        group = _job_of if job["processes"] > 1 else None
+        many = {"minimum": least, "maximum": max(least, most), "worker_key": group}
+        cluster.adapt(_Replacing, target_duration="10ms", wait_count=60, **many)
         threads = most * (job["cores"] // job["processes"])
         name = f"{what}, {count(most, 'worker')} at most"
         try:

@@ -3,10 +3,14 @@
 import re
 import shutil
 import signal
+import time
 
+import dask
 import pytest
 from distributed import Client, Security
 
+from pipeline.cluster.jobs import slurm_cluster
+from pipeline.execute import Connection
 from tests.pipeline.certificates import make_pem, tls_options, tls_settings
 from tests.pipeline.games import autohold, contents, log, parts, start
 from tests.slurm.conftest import NAME, TWELVE, steady_clocks, until
@@ -45,6 +49,19 @@ def test_a_worker_job_is_cancelled(slurm, local, environment, tmp_path, workers,
     assert process.returncode == 0, said
     assert contents(run) == local(*TWELVE, "--serial")
     assert slurm.jobs(NAME) == []
+
+
+def test_no_job_is_closed_while_it_works(slurm, tmp_path, monkeypatch):
+    """At the end there is work for fewer workers than three jobs have, and for some of every job."""
+    for name, value in slurm.environment.items():
+        monkeypatch.setenv(name, value)
+    job = {"cores": 2, "memory": "2GiB", "interface": "lo", "log_directory": str(tmp_path)}
+    events, calls = [], [1] * 30 + [6] * 4
+    connection = Connection(slurm="night", workers=6, wait_timeout=200)
+    with dask.config.set({"jobqueue.night": job}), slurm_cluster("night", connection, print) as cluster:
+        done = list(cluster.map(time.sleep, calls, [f"sleep-{n}" for n in range(len(calls))], events.append))
+    assert sorted(seconds for seconds, _ in done) == calls
+    assert {said["event"] for said in events} == {"worker joined"}
 
 
 class Refusing:
