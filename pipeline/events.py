@@ -6,10 +6,12 @@ An event is a dictionary: `event` says what happened, `time` when (UTC, RFC 3339
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
+
+from pipeline.faults import named
 
 Event = dict[str, Any]
 Report = Callable[[Event], None]
@@ -28,6 +30,24 @@ def event(kind: str, **values: Any) -> Event:
 def json_line(happened: Event) -> str:
     """An event as a line of JSON, its keys in their order."""
     return json.dumps(happened, ensure_ascii=False)
+
+
+def failed_parts(failed: Iterable[Event]) -> list[str]:
+    """What `failed` events say, for people: a line for each game and reason.
+
+    >>> failed_parts([event("failed", game="Joker", parts=[part, part], reason="died") for part in (7, 3, 4)])
+    ['Joker, parts 3 to 4, 7: died']
+    """
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for one in sorted(failed, key=lambda one: one["parts"]):
+        (first, last), blocks = one["parts"], found.setdefault((one["game"], one["reason"]), [])
+        before = blocks.pop() if blocks and blocks[-1][1] == first - 1 else (first, first)
+        blocks.append((before[0], last))
+    lines = []
+    for (game, reason), blocks in found.items():
+        parts = named([f"{first}" if first == last else f"{first} to {last}" for first, last in blocks])
+        lines.append(f"{game}, part{'s' * (blocks[0][0] < blocks[-1][1])} {parts}: {reason}")
+    return lines
 
 
 def ignore(happened: Event) -> None:

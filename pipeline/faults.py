@@ -9,6 +9,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+MOST_NAMED = 5
+"""names in a sentence"""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -71,6 +74,16 @@ def count(number: int, what: str) -> str:
     ('1 worker', '4,752 rows')
     """
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def named(names: Sequence[str]) -> str:
+    """Some names, not too many of them.
+
+    >>> named("abc"), named("abcdefgh")
+    ('a, b, c', 'a, b, c, d, e and 3 more')
+    """
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def key_path(parts: Sequence[str | int]) -> str:

@@ -17,7 +17,7 @@ from evaluator.solve import plan_rows
 from pipeline.certificate import Certificate
 from pipeline.config import Game, formula_faults
 from pipeline.estimate import estimate
-from pipeline.events import Report, Stages, event, ignore, tell
+from pipeline.events import Event, Report, Stages, event, failed_parts, ignore, tell
 from pipeline.execute import Executor, Failure, call_all
 from pipeline.faults import ConfigError, Fault, count, slug
 from pipeline.finish import finish
@@ -25,7 +25,7 @@ from pipeline.gather import Gathered
 from pipeline.location import TEMPORARY, Location, children, sweep, walk, write_whole
 from pipeline.lock import LOCK, Claim, InUse, claim, refuse_if_claimed
 from pipeline.manifest import differences, identity
-from pipeline.plan import Entry, Plan, Task, count_parts, part_number, part_path, run_files, single_parts, tasks
+from pipeline.plan import Entry, Plan, count_parts, part_number, part_path, run_files, single_parts, tasks
 from pipeline.same import installed
 from pipeline.store import (
     MANIFEST,
@@ -272,7 +272,7 @@ def _carry_out(
     except InUse:
         raise  # the log is another one's now
     except BaseException as problem:
-        reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        reason = str(problem).splitlines()[0].rstrip(":") if str(problem) else type(problem).__name__
         with suppress(OSError):
             report(event("stopped", reason=reason, parts=dict(gathered.found), seconds=stages.total))
         raise
@@ -289,20 +289,14 @@ def _make_parts(
     """Have all tasks done; raises `Incomplete` where some could not be."""
     chosen = tasks(plan, 2 * workers.workers if workers.workers > 1 else 1)
     work = partial(run_task, out.absolute(), plan.identity)
-    failures: list[str] = []
+    failures: list[Event] = []
     for task, result in call_all(
         workers, work, chosen, lambda task: _key("certify", plan, task.entry, task.start), report, single_parts
     ):
         if isinstance(result, Failure):
-            failures.append(f"{_task_name(plan, task)}: {result.reason}")
-            report(
-                event(
-                    "failed",
-                    game=plan.entries[task.entry].name,
-                    parts=[task.start, task.stop - 1],
-                    reason=result.reason,
-                )
-            )
+            game, parts = plan.entries[task.entry].name, [task.start, task.stop - 1]
+            failures.append(event("failed", game=game, parts=parts, reason=result.reason))
+            report(failures[-1])
         else:
             gathered.add(result)
             for receipt in result:
@@ -321,7 +315,7 @@ def _make_parts(
         sweep(out)
         raise Incomplete(
             f"{gathered.done} of {gathered.total} parts are done; the others could not be made:\n    "
-            + "\n    ".join(failures)
+            + "\n    ".join(failed_parts(failures))
         )
     if missing := gathered.total - _parts_there(out, plan):
         raise Incomplete(
@@ -346,8 +340,3 @@ def circumstances(workers: Executor) -> dict[str, Any]:
         **({} if not batch else {"slurm": batch}),
         "versions": installed(),
     }
-
-
-def _task_name(plan: Plan, task: Task) -> str:
-    parts = f"part {task.start}" if task.stop - task.start == 1 else f"parts {task.start} to {task.stop - 1}"
-    return f"{plan.entries[task.entry].name}, {parts}"

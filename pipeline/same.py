@@ -13,10 +13,8 @@ from typing import Generic
 import numpy as np
 
 from pipeline.execute import Argument, Result
+from pipeline.faults import named
 from pipeline.manifest import identity, software
-
-MOST_NAMED = 5
-"""machines that are named for each difference"""
 
 
 class OtherSoftware(ConnectionError):
@@ -79,9 +77,3 @@ def other_software(mine: Mapping[str, str], others: Mapping[str, Mapping[str, st
             elsewhere = "; ".join(f"{other} on {named(who)}" for other, who in having.items())
             lines.append(f"{name}: {number} here, {elsewhere}")
     return lines + [f"not to be seen on {named(who)}: {problem}" for problem, who in silent.items()]
-
-
-def named(machines: list[str]) -> str:
-    """The names of some machines, not too many of them."""
-    more = len(machines) - MOST_NAMED
-    return ", ".join(machines[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -17,8 +17,13 @@ from pipeline.plan import part_path, read_plan, run_files
 from pipeline.store import LOG, MANIFEST, PLAN, SUCCESS, SUMS, read_head, read_part, read_sums, wrong_files
 
 COMPLETE, INCOMPLETE, DAMAGED = "complete", "incomplete", "damaged"
-SINCE_START = ("failed", "damaged", "worker lost", "jobs lost")
-"""events that are shown when they are of the last time the command was started"""
+SINCE_START = {
+    "failed": {"game", "parts", "reason"},
+    "damaged": {"path", "found"},
+    "worker lost": {"worker"},
+    "jobs lost": {"jobs", "reason"},
+}
+"""events that are shown when they are of the last time the command was started -> what each says at least"""
 
 
 @dataclass(frozen=True)
@@ -183,12 +188,12 @@ def _last(run: Location) -> tuple[Event | None, Event | None, tuple[Event, ...]]
                 said = json.loads(line)
             except ValueError:
                 continue  # a client was killed while it wrote
-            kind = said.get("event") if isinstance(said, dict) else None
+            kind = str(said.get("event")) if isinstance(said, dict) else ""
             if kind == "start":
                 started, ended, happened = said, None, []
             elif kind in ("done", "stopped"):
                 ended = said
-            elif kind in SINCE_START:
+            elif kind in SINCE_START and SINCE_START[kind] <= said.keys():
                 happened.append(said)
     except FileNotFoundError:
         pass

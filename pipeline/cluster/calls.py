@@ -19,8 +19,8 @@ from distributed.client import ClosedClientError
 from pipeline.cluster.client import Patient, Unreachable, asking
 from pipeline.events import Report, event, ignore
 from pipeline.execute import Argument, Failure, Result
-from pipeline.faults import count
-from pipeline.same import Checked, OtherSoftware, installed, installed_digest, named, other_software
+from pipeline.faults import count, named
+from pipeline.same import Checked, OtherSoftware, installed, installed_digest, other_software
 
 WINDOW = 8
 """calls in flight for each thread of a worker, sent by the half, so that nobody waits and the scheduler stays small"""

@@ -9,12 +9,14 @@ from contextlib import nullcontext
 import pytest
 
 from pipeline import certify, load_game
+from pipeline.events import event
 from pipeline.execute import Failure
 from pipeline.location import location
 from pipeline.lock import claim
 from pipeline.plan import tasks
 from pipeline.run import Incomplete, make_plan
 from pipeline.status import status
+from pipeline.store import append_log
 from tests.pipeline.games import PARTS, ROWS, log, start
 
 PLAIN = "six-by-four/plain"
@@ -47,7 +49,7 @@ def test_a_complete_run(command, whole):
 
 
 class SomeFail:
-    """An executor that cannot make parts 10 to 12, however often they are tried."""
+    """An executor that cannot make parts 10 to 12, however often they are tried, and loses many workers over it."""
 
     workers = 12
     name = "a test"
@@ -55,6 +57,8 @@ class SomeFail:
 
     def map(self, function, arguments, keys, report=None):
         certifying = "certify-" in keys[0]
+        for number in range(25 * certifying):
+            report(event("worker lost", worker=f"tcp://10.0.0.7:{number}", calls=list(keys)))
         for argument in arguments:
             failed = certifying and any(9 < part < 13 for part in range(argument.start, argument.stop))
             yield argument, Failure("its worker died 4 times") if failed else function(argument)
@@ -74,13 +78,24 @@ def test_an_incomplete_run(command, part_way):
     assert 0 < there < PARTS
     assert (found["parts_done"], found["parts"], found["games"][0]["done"]) == (there, PARTS, there)
     assert found["ended"]["event"] == "stopped"
-    failed = [event for event in found["happened"] if event["event"] == "failed"]
+    failed = [one for one in found["happened"] if one["event"] == "failed"]
     assert failed
-    assert {event["reason"] for event in failed} == {"its worker died 4 times"}
-    text = command("status", part_way).stdout
-    assert text.startswith(f"{part_way}: incomplete, {there} of {PARTS} parts\n")
-    assert "repeat its command with --resume" in text
-    assert "its worker died 4 times" in text
+    assert {one["reason"] for one in failed} == {"its worker died 4 times"}
+    reason = f"{there} of {PARTS} parts are done; the others could not be made"
+    assert found["ended"]["reason"] == reason
+    first, *lines = command("status", part_way).stdout.splitlines()
+    assert first == f"{part_way}: incomplete, {there} of {PARTS} parts"
+    assert [line for line in lines if len(line) > 80] == []
+    assert [line.split()[0] for line in lines[:4]] == ["identity", "software", "started", "ended"]
+    assert " ".join(" ".join(lines[3:5]).split()).endswith(f" s: {reason}")
+    lost = sum(one["event"] == "worker lost" for one in found["happened"])
+    assert lines[5:] == [
+        "resume    repeat its command with --resume",
+        "failed    Six by Four, parts 10 to 12: its worker died 4 times",
+        f"lost      {lost} workers",
+        f"  {'Six by Four':<36} {there:>8} of {PARTS} parts",
+    ]
+    assert lost >= 25
 
 
 def test_digests_find_a_damaged_part_of_an_incomplete_run(command, part_way):
@@ -148,7 +163,9 @@ def test_damage_to_a_complete_run(command, run, damage):
     code, found = said(command, run, "--digests")
     assert (code, found["state"]) == (1, "damaged")
     assert any(line.startswith(finding) for line in found["findings"])
-    assert finding in command("status", run, "--digests").stdout
+    _, *lines = command("status", run, "--digests").stdout.splitlines()
+    assert finding in " ".join(" ".join(lines).split())
+    assert [line for line in lines if len(line) > 80] == []
 
 
 def test_another_version_cannot_go_on(command, part_way):
@@ -175,10 +192,30 @@ def test_what_is_no_run(command, tmp_path, content):
 
 def test_a_log_with_half_a_line(run):
     with (run / "log.jsonl").open("a") as file:
-        file.write('{"event":"sta')
-    assert status(run).ended["event"] == "done"
+        file.write('{"event":"failed"}\n{"event":["failed"]}\n{"event":"sta')
+    assert (status(run).ended["event"], status(run).happened) == ("done", ())
     (run / "log.jsonl").unlink()
     assert (status(run).started, status(run).state) == (None, "complete")
+
+
+def test_what_happened_is_said_in_sentences(command, run):
+    path = f"{PLAIN}/strategy/part-00004.parquet"
+    happened = [
+        *(event("worker lost", worker=f"tcp://10.0.0.{number}:4000", calls=["certify-0"]) for number in (1, 2)),
+        event("jobs lost", jobs=["7", "8"], reason="NODE_FAIL (None): job 7, 8"),
+        event("jobs lost", jobs=["9"], reason="TIMEOUT (None): job 9"),
+        *(event("damaged", path=path, found=f"damaged: {'its values are wrong, ' * 99}") for _ in range(25)),
+    ]
+    append_log(run, happened)
+    lines = command("status", run).stdout.splitlines()[5:]
+    assert [line for line in lines if len(line) > 80] == []
+    assert lines[0] == f"made anew {path}: damaged: its values are"
+    assert [line for line in lines if not line.startswith(" ")][-3:] == [
+        "made anew 5 more, all with --json",
+        "lost      2 workers: tcp://10.0.0.1:4000, tcp://10.0.0.2:4000",
+        "lost      3 worker jobs, the last: TIMEOUT (None): job 9",
+    ]
+    assert said(command, run)[1]["happened"] == happened
 
 
 def test_tables_of_hold_em_too(command, tmp_path):
