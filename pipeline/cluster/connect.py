@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from importlib import import_module
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import dask
 from distributed import LocalCluster
@@ -50,16 +51,26 @@ def connect(connection: Connection, warn: Callable[[str], None] = lambda _: None
         with _remote_cluster(connection, warn) as cluster:
             yield cluster
     elif connection.slurm:
-        try:
-            from pipeline.cluster.jobs import slurm_cluster
-        except ImportError:
-            fault = Fault("--slurm", connection.slurm, "needs dask-jobqueue: pip install 'autohold[slurm]'")
-            raise ConfigError([fault]) from None
-        with slurm_cluster(connection.slurm, connection, warn) as cluster:
+        with _jobs(connection.slurm).slurm_cluster(connection.slurm, connection, warn) as cluster:
             yield cluster
     else:
         with local_cluster(connection.workers or default_workers(), connection.dashboard) as cluster:
             yield cluster
+
+
+def slurm_threads(profile: str, connection: Connection) -> int:
+    """How many calls can run at the same time on SLURM; raises `ConfigError` for a profile that cannot be used."""
+    threads: int = _jobs(profile).wanted_workers(profile, connection)[-1]
+    return threads
+
+
+def _jobs(profile: str) -> Any:
+    """What needs dask-jobqueue; raises `ConfigError` without it."""
+    try:
+        return import_module("pipeline.cluster.jobs")
+    except ImportError:
+        message = "needs dask-jobqueue: pip install 'autohold[slurm]'"
+        raise ConfigError([Fault("--slurm", profile, message)]) from None
 
 
 @contextmanager

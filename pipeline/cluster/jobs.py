@@ -110,15 +110,24 @@ def _worker_jobs(profile: str, processes: int, tls: Tls | None) -> Any:
         raise ConfigError([Fault("--slurm", profile, f"jobqueue.{profile} cannot be used: {problem}")]) from None
 
 
+def wanted_workers(profile: str, connection: Connection) -> tuple[dict[str, Any], int, int]:
+    """The settings of a worker job, how many workers there may be, and their threads.
+
+    Raises `ConfigError` for a profile that cannot be used.
+    """
+    job = worker_job(profile, dask.config.get("jobqueue"))
+    limit = dask.config.get("distributed.adaptive.maximum")
+    most = connection.workers or max(connection.wait_workers, MOST_WORKERS if limit == inf else int(limit))
+    return job, most, most * (job["cores"] // job["processes"])
+
+
 @contextmanager
 def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], None]) -> Iterator[Cluster]:
     """Workers as SLURM jobs: as many as there is work for, replaced when they are lost, cancelled at the end.
 
     Raises `ConfigError` for a profile that cannot be used, `Unreachable` without workers.
     """
-    job = worker_job(profile, dask.config.get("jobqueue"))
-    limit = dask.config.get("distributed.adaptive.maximum")
-    most = connection.workers or (MOST_WORKERS if limit == inf else int(limit))
+    job, most, threads = wanted_workers(profile, connection)
     least = max(connection.wait_workers, min(most, dask.config.get("distributed.adaptive.minimum")))
     what, timeout = f"SLURM by jobqueue.{profile}", connection.wait_timeout
     with (
@@ -131,9 +140,8 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
             warn(f"{what}: SLURM takes no such job: {words}; trying for {timeout:g} s")
         # Jobs may wait long: ask for all that there is work for at once, and keep those without work for a minute.
         group = _job_of if job["processes"] > 1 else None
-        many = {"minimum": least, "maximum": max(least, most), "worker_key": group}
+        many = {"minimum": least, "maximum": most, "worker_key": group}
         cluster.adapt(_Replacing, target_duration="10ms", wait_count=60, **many)
-        threads = most * (job["cores"] // job["processes"])
         name = f"{what}, {count(most, 'worker')} at most"
         try:
             wait_for_workers(client, connection.wait_workers, what)

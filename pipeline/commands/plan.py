@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pipeline.location import Location
 
 WIDTH = "{:<36} {:>9} {:>15} {:>9} {:>7}"
-BASIS = "by what the games of configs/ took on one core of a server of 2023; may be half or twice as much"
+BASIS = "measured on one core of a server of 2023; may be half or twice as much"
 
 
 @click.command()
@@ -81,20 +81,26 @@ def _workers(connection: Connection) -> int:
     """How many there will be, as far as it is known without connecting."""
     if connection.serial:
         return 1
-    if connection.remote or connection.slurm:
-        return connection.workers or connection.wait_workers
+    if connection.slurm:
+        from pipeline.cluster import slurm_threads
+
+        return slurm_threads(connection.slurm, connection)
+    if connection.remote:
+        return connection.wait_workers
     return connection.workers or len(os.sched_getaffinity(0))
 
 
 def _lines(said: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
     """The plan for people."""
+    from pipeline.estimate import START
+
     lines = [f"identity {said['identity']}", WIDTH.format("game", "paytables", "canonical hands", "parts", "tasks")]
     counts = ("paytables", "canonical_hands", "parts", "tasks")
     lines += [WIDTH.format(row["game"][:36], *(f"{row[key]:,}" for key in counts)) for row in rows]
     if len(rows) > 1:
         lines.append(WIDTH.format("together", *(f"{sum(row[key] for row in rows):,}" for key in counts)))
     about, workers = said["estimate"], said["workers"]
-    wall = duration(about["cpu_seconds"] / workers).removesuffix(" left")
+    wall = duration(START + (about["cpu_seconds"] - START) / min(workers, said["tasks"])).removesuffix(" left")
     lines += [
         f"memory   about {about['memory_bytes'] / 2**20:,.0f} MiB in each worker",
         f"disk     about {about['disk_bytes'] / 2**20:,.1f} MiB",

@@ -1,5 +1,6 @@
 """The option --slurm where it cannot work: what is missing is said, and what to do."""
 
+import json
 import os
 import re
 import sys
@@ -137,14 +138,29 @@ def test_what_dask_says_of_a_profile(command, game_file, tmp_path, setting, said
     assert not (tmp_path / "run").exists()
 
 
-def test_the_command_says_what_is_missing(command, game_file, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("sbatch")
+@pytest.mark.parametrize(
+    ("options", "threads"),
+    [((), 16), (("--workers", 3), 6), (("--wait-workers", 9), 18)],
+    ids=["8 workers at most", "--workers", "--wait-workers"],
+)
+def test_a_plan_is_for_the_workers_that_there_may_be(command, game_file, options, threads):
+    """Each of these has two threads."""
+    with dask.config.set({"jobqueue.night": {"cores": 4, "processes": 2, "memory": "8GiB"}}):
+        done = command("plan", game_file, "--rows-per-part", 1, "--slurm", "night", *options, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["workers"] == threads
+
+
+@pytest.mark.parametrize("name", ["certify", "plan"])
+def test_the_command_says_what_is_missing(command, game_file, tmp_path, monkeypatch, name):
     with dask.config.set({"jobqueue": {}}):
-        done = command("certify", game_file, "--out", tmp_path / "run", "--slurm", "nowhere")
+        done = command(name, game_file, "--out", tmp_path / "run", "--slurm", "nowhere")
     assert done.returncode == 2
     assert "Dask's configuration has no jobqueue.nowhere" in done.stderr
     monkeypatch.delitem(sys.modules, "pipeline.cluster.jobs", raising=False)
     monkeypatch.setitem(sys.modules, "dask_jobqueue.slurm", None)
-    done = command("certify", game_file, "--out", tmp_path / "run", "--slurm", "nowhere")
+    done = command(name, game_file, "--out", tmp_path / "run", "--slurm", "nowhere")
     assert done.returncode == 2
     assert "pip install 'autohold[slurm]'" in done.stderr
     assert not (tmp_path / "run").exists()
