@@ -6,6 +6,7 @@ columns give the combinations of the cycle again, and with them what the certifi
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -143,40 +144,52 @@ def _read_receipt(
         return None
 
 
-def check_receipts(run: Location, identity: str, plan: Plan, number: int, table: int, findings: Findings) -> list[Part]:
-    """All parts of a strategy table by their footers alone: columns, rows, and the sums that the receipts state."""
+def check_receipts(
+    run: Location, identity: str, plan: Plan, number: int, table: int, sums: Mapping[str, str],
+    digests: dict[str, str], findings: Findings,
+) -> list[Part] | None:  # fmt: skip
+    """All parts of a strategy table by their footers alone: columns, rows, and the sums that the receipts state.
+
+    The digests of the parts are added to `digests`, for they are read once only; None, without findings, where one is
+    not that of `sums`.
+    """
     entry, paytable = plan.entries[number], plan.entries[number].paytables[table]
     wanted = arrow_schema(columns(entry.rules, paytable, plan.all_holds, bool(entry.ordered)))
     paths = [part_path(entry.folders[table], part) for part in range(plan.parts(number))]
-    parts = []
-    for part, (path, footer) in enumerate(zip(paths, each(run, _footer, paths), strict=True)):
+    parts, found = [], Findings()
+    for part, (path, (digest, footer)) in enumerate(zip(paths, each(run, _digest_and_footer, paths), strict=True)):
+        if digest:
+            digests[path] = digest
         if not isinstance(footer, pq.FileMetaData):
-            if footer:  # else found with the files
-                findings.add("unreadable", path, f"is not Parquet: {footer}")
+            found.add("unreadable", path, f"is not Parquet: {footer}")
             parts.append(Part(path, "", 0, None))
             continue
         schema, rows = footer.schema.to_arrow_schema(), footer.num_rows
         if not entry.ordered:
             start, stop = plan.rows(number, part)
-            findings.differ("rows", path, "rows of the part", stop - start, rows)
-        fits = schema.equals(wanted) or _check_schema(path, wanted, schema, findings)
-        receipt = _read_receipt(identity, path, schema.metadata, rows, findings)
+            found.differ("rows", path, "rows of the part", stop - start, rows)
+        fits = schema.equals(wanted) or _check_schema(path, wanted, schema, found)
+        receipt = _read_receipt(identity, path, schema.metadata, rows, found)
         content, outcome = receipt or ("", None)
         parts.append(Part(path, content, rows, outcome if fits else None))
+    if any(digests.get(path, "") != sums.get(path) for path in paths):
+        return None
+    findings.join(found)
     return parts
 
 
-def _footer(path: Location) -> pq.FileMetaData | str:
-    """What the footer of a Parquet file says, or why it cannot be read; nothing where there is no file."""
+def _digest_and_footer(path: Location) -> tuple[str, pq.FileMetaData | str]:
+    """SHA-256 of a Parquet file, and its footer or why that cannot be read; no digest where there is no file."""
     try:
         content = path.read_bytes()
-    except FileNotFoundError:
-        return ""
+    except FileNotFoundError as problem:
+        return "", str(problem)
+    digest = hashlib.sha256(content).hexdigest()
     try:
         with pq.ParquetFile(pa.BufferReader(content)) as file:
-            return file.metadata
+            return digest, file.metadata
     except UNREADABLE as problem:
-        return str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        return digest, str(problem).splitlines()[0] if str(problem) else type(problem).__name__
 
 
 class _Rows:

@@ -60,14 +60,20 @@ class Finding:
 class Findings:
     """Findings as they come; the same one is kept once."""
 
-    found: list[Finding] = field(default_factory=list)
-    """in the order of the checks"""
+    _found: dict[Finding, None] = field(default_factory=dict)
+
+    @property
+    def found(self) -> tuple[Finding, ...]:
+        """In the order of the checks."""
+        return tuple(self._found)
 
     def add(self, kind: str, path: str, message: str, expected: object = "", found: object = "") -> None:
         """Add a finding."""
-        finding = Finding(kind, path, message, str(expected), str(found))
-        if finding not in self.found:
-            self.found.append(finding)
+        self._found[Finding(kind, path, message, str(expected), str(found))] = None
+
+    def join(self, others: Findings) -> None:
+        """Add those of another check."""
+        self._found |= others._found
 
     def differ(self, kind: str, path: str, message: str, expected: object, found: object) -> bool:
         """Add a finding where the two values differ; returns whether they do."""

@@ -59,12 +59,16 @@ def verify(
         raise ConfigError([Fault(str(run), "", _no_run(run))])
     check_marks(run, there, findings)
     manifest, plan = _read_manifest(run, findings, notes)
-    digests = check_files(run, there, plan, findings, checked)
-    check_attestations(run, digests, public, findings, notes)
     said = "" if manifest is None else str(manifest.get("identity", ""))
-    deep = tables or bool(sample) or recompute
+    deep = tables or bool(sample) or recompute or MANIFEST in {finding.path for finding in findings.found}
+    digests, of_tables = dict[str, str](), Findings()
     if plan is not None and manifest is not None:
-        _check_tables(run, said, plan, manifest, deep, findings, checked, progress)
+        sums = {} if deep else _listed_digests(run / SUMS)
+        _check_tables(run, said, plan, manifest, sums, digests, of_tables, checked, progress)
+    digests = check_files(run, there, plan, digests, findings, checked)
+    check_attestations(run, digests, public, findings, notes)
+    findings.join(of_tables)
+    if plan is not None:
         for number, entry in enumerate(plan.entries):
             try:
                 _check_deeper(run, said, plan, number, sample, seed, recompute, findings, checked, progress)
@@ -72,7 +76,7 @@ def verify(
                 what = f"{entry.name}: cannot be solved: {type(problem).__name__}: {problem}"
                 findings.add("manifest", MANIFEST, what)
     level = "recompute" if recompute else "sample" if sample else "tables" if tables else "default"
-    return Verification(said, level, tuple(findings.found), tuple(notes), checked)
+    return Verification(said, level, findings.found, tuple(notes), checked)
 
 
 def is_table(run: Location) -> bool:
@@ -127,14 +131,16 @@ def check_marks(run: Location, there: Mapping[str, int], findings: Findings) -> 
 
 
 def check_files(
-    run: Location, there: Mapping[str, int], plan: Plan | None, findings: Findings, checked: dict[str, int]
-) -> dict[str, str]:
+    run: Location, there: Mapping[str, int], plan: Plan | None, made: Mapping[str, str], findings: Findings,
+    checked: dict[str, int],
+) -> dict[str, str]:  # fmt: skip
     """Every file against SHA256SUMS, SHA256SUMS against the text it must have, and all files that a plan asks for.
 
-    Returns the digests of the files that SHA256SUMS lists.
+    Returns the digests of the files that SHA256SUMS lists; those that are made already are not made again.
     """
     listed = list(filter(is_listed, there))
-    digests = dict(zip(listed, each(run, file_digest, listed), strict=True))
+    others = [name for name in listed if name not in made]
+    digests = {**made, **dict(zip(others, each(run, file_digest, others), strict=True))}
     checked["files"] += len(listed)
     checked["bytes"] += sum(map(there.__getitem__, listed))
     _compare_sums(run / SUMS, SUMS, digests, findings)
@@ -153,6 +159,15 @@ def check_files(
         checked["files"] += len(inner)
         _compare_sums(run / REPORT / SUMS, f"{REPORT}/{SUMS}", inner, findings, f"{REPORT}/")
     return digests
+
+
+def _listed_digests(sums: Location) -> dict[str, str]:
+    """Path -> SHA-256 of whatever the lines of SHA256SUMS say."""
+    try:
+        text = sums.read_bytes().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return {}
+    return {path: digest for digest, _, path in (line.partition("  ") for line in text.splitlines())}
 
 
 def _compare_sums(sums: Location, name: str, digests: dict[str, str], findings: Findings, folder: str = "") -> None:
@@ -250,27 +265,29 @@ def _versions(said: Any) -> str:
 
 
 def _check_tables(
-    run: Location, said: str, plan: Plan, manifest: dict[str, Any], deep: bool, findings: Findings,
-    checked: dict[str, int], progress: Progress,
+    run: Location, said: str, plan: Plan, manifest: dict[str, Any], sums: Mapping[str, str], digests: dict[str, str],
+    findings: Findings, checked: dict[str, int], progress: Progress,
 ) -> None:  # fmt: skip
-    """Tables, certificates and the list of the manifest; what is not as listed is read whole to say what is wrong."""
-    wrong = {finding.path for finding in findings.found}
-    deep = deep or bool(wrong & {SUMS, MANIFEST})
+    """Tables, certificates and the list of the manifest.
+
+    Of tables all whose files have the digest in `sums` only footers are read, others whole, to say what is wrong.
+    Digests that are made are added to `digests`.
+    """
     listed: list[dict[str, Any]] = []
     others: list[str] = []
     for number, entry in enumerate(plan.entries):
         for table, folder in enumerate(entry.folders):
             progress(folder)
             try:
-                paths = {part_path(folder, part) for part in range(plan.parts(number))}
-                judge = check_table if deep or wrong & paths else check_receipts
-                parts = judge(run, said, plan, number, table, findings)
+                parts = check_receipts(run, said, plan, number, table, sums, digests, findings) if sums else None
+                if whole := parts is None:
+                    parts = check_table(run, said, plan, number, table, findings)
             except UNUSABLE as problem:
                 findings.add("manifest", MANIFEST, f"{folder}: cannot be used: {type(problem).__name__}: {problem}")
                 continue
             content = read_json(run / folder / "certificate.json", f"{folder}/certificate.json", findings)
             checked["tables"] += 1
-            checked["rows"] += sum(part.rows for part in parts) if judge is check_table else 0
+            checked["rows"] += sum(part.rows for part in parts) if whole else 0
             listed += [{"path": part.path, "rows": part.rows, "content": part.content} for part in parts]
             if content is None:
                 continue

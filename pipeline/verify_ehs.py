@@ -45,7 +45,7 @@ def verify_table(
     check_marks(run, there, findings)
     manifest = read_json(run / MANIFEST, MANIFEST, findings) or {}
     plan = _read_plan(manifest, findings, notes)
-    check_files(run, there, None, findings, checked)
+    check_files(run, there, None, {}, findings, checked)
     said = str(manifest.get("identity", ""))
     if plan is not None:
         _check_names(there, plan, findings)
@@ -59,7 +59,7 @@ def verify_table(
         checker.end(manifest.get("parts"))
         checked |= {"rows": checker.rows, "sampled_hands": checker.sampled, "recomputed_parts": checker.recomputed}
     level = "recompute" if recompute else "sample" if sample else "tables"
-    return Verification(said, level, tuple(findings.found), tuple(notes), checked)
+    return Verification(said, level, findings.found, tuple(notes), checked)
 
 
 def _read_plan(manifest: dict[str, Any], findings: Findings, notes: list[str]) -> TablePlan | None:

@@ -24,6 +24,7 @@ from pipeline.location import Remote, children, location, write_new, write_whole
 from pipeline.lock import LOCK, InUse, claim
 from pipeline.run import Altered, Refused
 from pipeline.store import write_table
+from pipeline.verify import verify
 from tests.pipeline import games, stores
 from tests.pipeline.games import PARTS, ROOT, arguments, autohold, end, start
 from tests.pipeline.stores import contents
@@ -279,6 +280,16 @@ def test_a_store_that_cannot_be_used_is_wrong_use(command, game_file, monkeypatc
 
 def test_an_address_of_a_file_is_a_path(tmp_path):
     assert location(f"file://{tmp_path}/run") == tmp_path / "run"
+
+
+def test_verification_reads_each_part_once(moto, use, game, tmp_path):
+    run = use(moto, tmp_path)
+    certify([game], run, rows_per_part=COARSE)
+    moto.requests.clear()
+    assert verify(run).sound
+    parts = {key: times for key, times in asked(moto, "GET").items() if "/strategy/" in key}
+    assert len(parts) == sum("/strategy/" in name for name in contents(run))
+    assert set(parts.values()) == {1}
 
 
 def test_what_is_no_run_in_a_store_is_wrong_use(either, use, command, coarse, tmp_path):
