@@ -62,9 +62,15 @@ STOPS = {
 }
 
 
+def flip(path, place):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize("how", [("--serial",), ("--workers", "2")], ids=" ".join)
-def test_stopped_half_way_and_resumed(game_file, whole, tmp_path, how, stop):
+def test_stopped_half_way_damaged_and_resumed(game_file, whole, tmp_path, how, stop):
     number, target, code, message = STOPS[stop]
     run = tmp_path / "run"
     process = start(*arguments(game_file, run, *how))
@@ -89,12 +95,17 @@ def test_stopped_half_way_and_resumed(game_file, whole, tmp_path, how, stop):
     assert f"{len(before)} of {PARTS} parts" in refused.stderr
     assert parts(run) == before
 
+    harmed = max(before)
+    flip(run / harmed, (run / harmed).stat().st_size // 4)
     resumed = autohold(*arguments(game_file, run, "--resume", *how))
     assert resumed.returncode == 0, resumed.stderr
+    assert f"autohold: {harmed}: damaged: " in resumed.stderr
+    assert "; it was made again\n" in resumed.stderr
     assert contents(run) == contents(whole)
+    sound = {path: stat for path, stat in before.items() if path != harmed}
     after = parts(run)
-    assert {path: after[path] for path in before} == before
-    assert log(run)[-1]["parts"] == {"missing": PARTS - len(before), "sound": len(before)}
+    assert {path: after[path] for path in sound} == sound
+    assert log(run)[-1]["parts"] == {"missing": PARTS - len(before), "sound": len(sound), "damaged": 1}
 
 
 def test_a_terminal_that_interrupts_all_processes_while_workers_start(game_file, tmp_path):
@@ -177,15 +188,8 @@ def half(halted, tmp_path):
     return shutil.copytree(halted, tmp_path / "half")
 
 
-def flip(path, place):
-    content = bytearray(path.read_bytes())
-    content[place] ^= 1
-    path.write_bytes(content)
-
-
 PART = f"{PLAIN}/strategy/part-00003.parquet"
 DAMAGES = {
-    "a byte of the values": lambda path, other, half: flip(path, path.stat().st_size // 4),
     "a byte of the footer": lambda path, other, half: flip(path, path.stat().st_size - 200),
     "the last byte": lambda path, other, half: flip(path, -1),
     "truncated": lambda path, other, half: os.truncate(path, path.stat().st_size // 2),
