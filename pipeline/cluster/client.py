@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from time import monotonic, sleep
 from typing import Any
 
+import dask
 from distributed import Client, Security
 
 from pipeline.execute import Tls
@@ -35,6 +36,12 @@ class Patient(Client):
         """Ask, for that long at most; all questions of a client go this way."""
         limit = callback_timeout or self.patience
         return super().sync(func, *args, callback_timeout=limit, **kwargs)  # type: ignore[no-untyped-call]
+
+
+def preloads(role: str) -> list[str]:
+    """What workers or nannies load before they begin: what Dask's configuration says for that role, and the clock."""
+    said = dask.config.get(f"distributed.{role}.preload")
+    return [*([said] if isinstance(said, str) else said), STEADY_CLOCK]
 
 
 @contextmanager

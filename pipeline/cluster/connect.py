@@ -21,6 +21,7 @@ from pipeline.cluster.client import (
     Patient,
     Unreachable,
     asking,
+    preloads,
     security,
     wait_for_workers,
     watched_at,
@@ -87,7 +88,7 @@ def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={"dashboard": dashboard, "preload": [LEAVE_INTERRUPTS]},
             silence_logs=logging.CRITICAL,
-            preload=[STEADY_CLOCK],
+            preload=preloads("worker"),
         ) as cluster,
         Patient(cluster, 60) as client,
     ):

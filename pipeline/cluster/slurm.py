@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.cluster.client import STEADY_CLOCK
+from pipeline.cluster.client import preloads
 from pipeline.faults import ConfigError, Fault, suggestion
 
 PROGRAMS = ("sbatch", "squeue", "scancel")
@@ -68,7 +69,8 @@ def worker_job(profile: str, jobqueue: Mapping[str, Mapping[str, Any]]) -> dict[
         "job-extra-directives": ["--no-requeue", *(job.get("job-extra-directives") or job.get("job-extra") or ())],
         "worker-extra-args": [
             *(job.get("worker-extra-args") or job.get("extra") or ()),
-            *("--preload", STEADY_CLOCK, "--preload-nanny", STEADY_CLOCK),
+            *(f"--preload={shlex.quote(name)}" for name in preloads("worker")),
+            *(f"--preload-nanny={shlex.quote(name)}" for name in preloads("nanny")),
         ],
         # A port that is free, for several commands can run on this host.
         "scheduler-options": {"dashboard_address": ":0", **(job.get("scheduler-options") or {})},

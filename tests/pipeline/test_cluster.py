@@ -4,6 +4,7 @@ import json
 import os
 import signal
 
+import dask
 import psutil
 import pytest
 
@@ -115,6 +116,14 @@ def test_nobody_but_this_machine_reaches_local_workers():
         ]
     assert len(served) >= 3  # scheduler, worker and its nanny
     assert {*served} == {"127.0.0.1"}
+
+
+def test_local_workers_load_what_dask_is_configured_to(tmp_path):
+    preload = f"open(r'{tmp_path}/loaded', 'w').close()"
+    with dask.config.set({"distributed.worker.preload": [preload]}), local_cluster(1) as cluster:
+        (clock,) = cluster._client.run(eval, "__import__('tornado').ioloop.IOLoop.time.__module__").values()
+    assert clock == "pipeline.steady_clock"
+    assert (tmp_path / "loaded").exists()
 
 
 def test_the_window_of_calls_in_flight_follows_the_workers(tmp_path):

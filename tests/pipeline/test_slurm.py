@@ -15,7 +15,7 @@ from pipeline.cluster.slurm import PROGRAMS, present, says, worker_job
 from pipeline.faults import ConfigError
 from tests.pipeline.clusters import wait_until
 
-STEADY = ["--preload", "pipeline.steady_clock", "--preload-nanny", "pipeline.steady_clock"]
+STEADY = ["--preload=pipeline.steady_clock", "--preload-nanny=pipeline.steady_clock"]
 SLURM = dask.config.get("jobqueue.slurm")
 
 
@@ -41,9 +41,11 @@ def test_what_a_profile_leaves_out_is_as_in_slurm():
     }
     own = {"cores": 4, "memory": "8GiB", "processes": 1, "python": "python3", "scheduler-options": {"port": 1}}
     own["worker_extra_args"] = ["--resources", "a=1"]
-    job = worker_job("own", {"slurm": SLURM, "own": own})
+    preloads = ["""--preload='x = '"'"'a b'"'"''""", STEADY[0], "--preload-nanny=y", STEADY[1]]
+    with dask.config.set({"distributed.worker.preload": "x = 'a b'", "distributed.nanny.preload": ["y"]}):
+        job = worker_job("own", {"slurm": SLURM, "own": own})
     assert (job["processes"], job["python"]) == (1, "python3")
-    assert job["worker-extra-args"] == ["--resources", "a=1", *STEADY]
+    assert job["worker-extra-args"] == ["--resources", "a=1", *preloads]
     assert job["scheduler-options"] == {"dashboard_address": ":0", "port": 1}
 
 
@@ -87,8 +89,8 @@ def test_a_job_that_slurm_has_no_more(tmp_path, monkeypatch):
         first = wait_until(lambda: list(cluster.workers.values()))[0]
         wait_until(lambda: [job.job_id for job in cluster.workers.values()] == ["2"])
         assert first.status == Status.closed
-        lost = [said["jobs"] for _, said in cluster.scheduler.get_events("all") if said["action"] == "lose-jobs"]
-    assert lost == [["1"]]
+        (lost,) = wait_until(lambda: [s for _, s in cluster.scheduler.get_events("all") if s["action"] == "lose-jobs"])
+        assert lost["jobs"] == ["1"]
     names = re.findall(r"--name (\S+)", (tmp_path / "scripts").read_text())
     assert len({*names}) == 2
     assert (tmp_path / "cancelled").read_text().split() == ["1", "2"]
