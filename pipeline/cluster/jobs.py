@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from math import inf
 from time import monotonic
+from types import SimpleNamespace
 from typing import Any
 
 import dask
 from dask_jobqueue.slurm import SLURMCluster, SLURMJob
-from distributed import Adaptive, Status
+from distributed import Adaptive, Security, Status
 
 from pipeline.cluster.calls import Cluster
 from pipeline.cluster.client import (
@@ -35,6 +38,13 @@ SUBMIT_AFTER = 1.0
 
 class _Job(SLURMJob):
     """A job that is submitted until SLURM takes it; dask-jobqueue submits it once, and forgets it."""
+
+    def __init__(self, *where: Any, security: Security | None = None, **settings: Any) -> None:
+        """Quote the names of the worker's files, for they become words of a script."""
+        files = security.get_tls_config_for_role("worker") if security else {}
+        quoted = {what: shlex.quote(file) for what, file in files.items() if file}
+        names = SimpleNamespace(get_tls_config_for_role=lambda _: quoted) if security else None
+        super().__init__(*where, security=names, **settings)  # type: ignore[no-untyped-call]
 
     async def start(self) -> None:
         """Begin to submit it."""
@@ -97,7 +107,10 @@ def _job_of(worker: Any) -> str:
 
 
 def _worker_jobs(profile: str, processes: int, tls: Tls | None) -> Any:
-    """A cluster of dask-jobqueue without jobs yet. Raises `ConfigError` for what Dask says of a profile."""
+    """A cluster of dask-jobqueue without jobs yet.
+
+    Raises `ConfigError` for what Dask says of a profile, `Unreachable` while the port that it names is taken.
+    """
     try:
         return SLURMCluster(
             config_name=profile,
@@ -107,7 +120,14 @@ def _worker_jobs(profile: str, processes: int, tls: Tls | None) -> Any:
             silence_logs=logging.CRITICAL,
         )
     except (TypeError, ValueError, RuntimeError) as problem:  # a unit of memory or a network, for example
-        raise ConfigError([Fault("--slurm", profile, f"jobqueue.{profile} cannot be used: {problem}")]) from None
+        said: BaseException | None = problem
+        while said and not isinstance(said, OSError):  # which Dask hides behind others
+            said = said.__cause__ or said.__context__
+        if isinstance(said, OSError) and said.errno == errno.EADDRINUSE:
+            port = dask.config.get(f"jobqueue.{profile}.scheduler-options").get("port")
+            raise Unreachable(f"jobqueue.{profile}.scheduler-options: port {port} is in use on this host") from None
+        message = f"jobqueue.{profile} cannot be used: {said or problem}"
+        raise ConfigError([Fault("--slurm", profile, message)]) from None
 
 
 def wanted_workers(profile: str, connection: Connection) -> tuple[dict[str, Any], int, int]:

@@ -21,6 +21,7 @@ LISTS = (
     *("worker-extra-args", "job-script-prologue", "job-extra-directives", "job-directives-skip"),
     *("extra", "env-extra", "job-extra"),  # which are the older names of the first three
 )
+FOLDERS = ("local-directory", "log-directory")
 OLD = ("project", "header-skip")
 """keys that dask-jobqueue still knows, though it has no defaults for them"""
 
@@ -64,7 +65,7 @@ def worker_job(profile: str, jobqueue: Mapping[str, Mapping[str, Any]]) -> dict[
         raise ConfigError(Fault("--slurm", profile, message) for message in faults)
     own = {
         "processes": job.get("processes") or job["cores"],
-        "python": job.get("python") or sys.executable,
+        "python": job.get("python") or shlex.quote(sys.executable),
         # What is lost is replaced; SLURM itself would wait for minutes, or hold the job.
         "job-extra-directives": ["--no-requeue", *(job.get("job-extra-directives") or job.get("job-extra") or ())],
         "worker-extra-args": [
@@ -105,6 +106,8 @@ def _wanted(key: str, value: Any, job: Mapping[str, Any]) -> str:
         return f'a list like ["{value}"]'
     if key == "scheduler-options" and not isinstance(value, Mapping):
         return "options by name"
+    if key in FOLDERS and len(str(value).split()) > 1:  # dask-jobqueue writes them into scripts as they are
+        return "a path without spaces"
     if key == "walltime" and not isinstance(value, str):  # YAML takes 12:00:00 for a number
         return "hours:minutes:seconds in quotes"
     return ""

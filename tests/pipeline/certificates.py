@@ -34,6 +34,7 @@ def make_pem(folder):
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         ),
     }
+    folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / f"{name}.pem").write_bytes(content)
     return {name: folder / f"{name}.pem" for name in files}

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shlex
+import socket
 import sys
 
 import dask
@@ -12,7 +14,9 @@ from distributed import Status
 
 from pipeline.cluster import jobs
 from pipeline.cluster.slurm import PROGRAMS, present, says, worker_job
+from pipeline.execute import Tls
 from pipeline.faults import ConfigError
+from tests.pipeline.certificates import make_pem
 from tests.pipeline.clusters import wait_until
 
 STEADY = ["--preload=pipeline.steady_clock", "--preload-nanny=pipeline.steady_clock"]
@@ -84,7 +88,7 @@ def test_a_job_that_slurm_has_no_more(tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "MISS_AFTER", 0)
     monkeypatch.setattr(jobs._Replacing, "_pause", 0)
     job = worker_job("night", {"slurm": SLURM, "night": {"cores": 1, "memory": "1GiB", "interface": "lo"}})
-    with dask.config.set({"jobqueue.night": job}), jobs._worker_jobs("night", None) as cluster:
+    with dask.config.set({"jobqueue.night": job}), jobs._worker_jobs("night", 1, None) as cluster:
         cluster.adapt(jobs._Replacing, minimum=1, maximum=1)
         first = wait_until(lambda: list(cluster.workers.values()))[0]
         wait_until(lambda: [job.job_id for job in cluster.workers.values()] == ["2"])
@@ -94,6 +98,35 @@ def test_a_job_that_slurm_has_no_more(tmp_path, monkeypatch):
     names = re.findall(r"--name (\S+)", (tmp_path / "scripts").read_text())
     assert len({*names}) == 2
     assert (tmp_path / "cancelled").read_text().split() == ["1", "2"]
+
+
+@pytest.mark.usefixtures("sbatch")
+def test_paths_in_job_scripts_may_have_spaces(tmp_path, monkeypatch):
+    python, pem = str(tmp_path / "a b" / "python"), make_pem(tmp_path / "c d")
+    tls = Tls(*map(str, pem.values()))
+    monkeypatch.setattr(sys, "executable", python)
+    job = worker_job("night", {"slurm": SLURM, "night": {"cores": 1, "memory": "1GiB", "interface": "lo"}})
+    with (
+        dask.config.set({"jobqueue.night": job}),
+        jobs._worker_jobs("night", 1, tls) as cluster,
+    ):
+        words = shlex.split(cluster.job_script().splitlines()[-1])
+    assert words[:3] == [python, "-m", "distributed.cli.dask_worker"]
+    for what, file in zip(("--tls-ca-file", "--tls-cert", "--tls-key"), pem.values(), strict=True):
+        assert words[words.index(what) + 1] == str(file)
+
+
+@pytest.mark.usefixtures("sbatch")
+def test_a_port_that_is_in_use(command, game_file, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        night = {"cores": 1, "memory": "1GiB", "interface": "lo", "scheduler-options": {"port": port}}
+        with dask.config.set({"jobqueue.night": night}):
+            done = command("certify", game_file, "--out", tmp_path / "run", "--slurm", "night")
+    assert done.returncode == 75, done.stderr
+    assert f"jobqueue.night.scheduler-options: port {port} is in use on this host" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.usefixtures("sbatch")
@@ -107,6 +140,7 @@ def test_all_that_is_wrong_with_a_profile_is_said():
         "job-extra": "--qos=day",
         "job_extra_directives": "--qos=night",
         "scheduler-options": 5,
+        "log_directory": "/a b",
     }
     with pytest.raises(ConfigError) as wrong:
         worker_job("night", {"slurm": SLURM, "night": night})
@@ -117,6 +151,7 @@ def test_all_that_is_wrong_with_a_profile_is_said():
         "job-cpu: expected a whole number above 0, found 0",
         """job-extra: expected a list like ["--qos=day"], found '--qos=day'""",
         """job-extra-directives: expected a list like ["--qos=night"], found '--qos=night'""",
+        "log-directory: expected a path without spaces, found '/a b'",
         "scheduler-options: expected options by name, found 5",
     ]
     with pytest.raises(ConfigError, match=r"processes: expected at most one for each of 2 cores, found 3"):

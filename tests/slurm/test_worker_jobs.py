@@ -126,7 +126,7 @@ def test_slurm_takes_no_jobs_when_one_is_lost(slurm, local, environment, refusin
 
 @pytest.mark.parametrize("said_by", ["options", "configuration"])
 def test_worker_jobs_that_talk_tls(slurm, local, environment, tmp_path, said_by):
-    run, pem = tmp_path / "run", make_pem(tmp_path)
+    run, pem = tmp_path / "run", make_pem(tmp_path / "two words")
     by_options = said_by == "options"
     settings = {} if by_options else tls_settings(pem, "client", "scheduler", "worker")
     options = tls_options(pem) if by_options else ()
