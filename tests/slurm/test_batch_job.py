@@ -40,6 +40,16 @@ def test_its_workers_are_cancelled_and_its_time_ends(slurm, local, tmp_path):
     assert contents(run) == local(*FOUR, "--serial")
 
 
+def test_its_scheduler_cannot_start(slurm, small, tmp_path):
+    job = slurm.submit(tmp_path, 1, small, "--out", tmp_path / "run", INTERFACE="none", RESTARTS="0")
+    ended = slurm.wait(job, "FAILED", "COMPLETED")
+    said = (tmp_path / f"autohold-{job}.log").read_text()
+    assert "'none' is not a valid network interface" in said
+    assert "no scheduler any more" in said
+    assert "exit code 143, job RUNNING" in said
+    assert (ended["JobState"], ended["ExitCode"]) == ("FAILED", "143:0")
+
+
 def test_its_run_directory_stays_in_use(slurm, small, tmp_path):
     with claim(tmp_path / "run"):
         job = slurm.submit(tmp_path, 1, small, "--out", tmp_path / "run", RESTARTS="1")

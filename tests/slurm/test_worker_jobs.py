@@ -3,7 +3,9 @@
 import re
 import shutil
 import signal
+import subprocess
 import time
+from subprocess import PIPE
 
 import dask
 import pytest
@@ -12,7 +14,7 @@ from distributed import Client, Security
 from pipeline.cluster.jobs import slurm_cluster
 from pipeline.execute import Connection
 from tests.pipeline.certificates import make_pem, tls_options, tls_settings
-from tests.pipeline.games import autohold, contents, log, parts, start
+from tests.pipeline.games import ROOT, SMALL, autohold, contents, log, parts, start
 from tests.slurm.conftest import NAME, TWELVE, steady_clocks, until
 
 pytestmark = pytest.mark.programs
@@ -217,3 +219,44 @@ def test_jobs_that_slurm_does_not_take(slurm, tmp_path):
     assert "SLURM takes no such job: error: invalid partition specified: nowhere" in said
     assert "has no workers after 1 s; SLURM says: error: invalid partition specified: nowhere" in ended
     assert "Traceback" not in done.stderr
+
+
+def test_the_line_for_cron(slurm, tmp_path):
+    """As cron gives it to a shell, with the environment and the home that it has there; at first no node is free."""
+    (tmp_path / "home/.config/dask").mkdir(parents=True)
+    shutil.copy(ROOT / "configs/cluster/jobqueue.yaml", tmp_path / "home/.config/dask")
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs/six-by-four.toml").write_text(SMALL)
+    others = [
+        slurm("sbatch", "--parsable", "--exclusive", "--output=/dev/null", "--wrap", "sleep 300") for _ in range(3)
+    ]
+    for job in others:
+        slurm.wait(job, "RUNNING")
+    *settings, line = (ROOT / "configs/cluster/crontab").read_text().splitlines()
+    said = dict(setting.split("=", 1) for setting in settings if not setting.startswith("#"))
+    *when, line = line.split(maxsplit=5)
+    assert when == ["30", "2", "*", "*", "*"]
+    small = {"CORES": "1", "MEMORY": "1GiB", "INTERFACE": "lo"}
+    environment = {
+        **said,
+        **{name: slurm.environment[name] for name in ("SLURM_CONF", "PYTHONPATH", "PATH")},
+        **{f"DASK_JOBQUEUE__AUTOHOLD__{name}": value for name, value in small.items()},
+        "FOLDER": str(tmp_path),
+        "HOME": str(tmp_path / "home"),
+        "LOGNAME": "games",
+        "SHELL": "/bin/sh",
+    }
+
+    def begin(**changes):
+        return subprocess.Popen(["/bin/sh", "-c", line], env={**environment, **changes}, stdout=PIPE, text=True)
+
+    first = begin()
+    until(lambda: slurm("squeue", "--noheader", f"--name={NAME}", "--states=PENDING") or first.poll(), "a job waits")
+    slurm("scancel", *others)
+    assert first.communicate(timeout=300)[0] == ""  # else cron would send mail
+    night = (tmp_path / "night.log").read_text()
+    assert "RUN: certified" in night
+    assert begin().communicate(timeout=60)[0] == ""
+    assert "already certified, digests verified" in (tmp_path / "night.log").read_text().removeprefix(night)
+    (tmp_path / "configs/six-by-four.toml").unlink()
+    assert begin().communicate(timeout=60)[0] == f"exit code 2: {tmp_path}/night.log\n"
