@@ -1,5 +1,6 @@
 """What goes wrong on a cluster at night, with real processes: nothing half made, nothing lost, the same bytes."""
 
+import re
 import shutil
 import signal
 import time
@@ -9,6 +10,7 @@ import pytest
 from pipeline.cluster import Unreachable, connect
 from pipeline.cluster.client import wait_for_workers
 from pipeline.execute import Connection
+from pipeline.same import installed
 from tests.pipeline.clusters import calculating, dask_processes, wait_until
 from tests.pipeline.games import PARTS, ROOT, arguments, autohold, contents, end, log, parts, start, wait_for_parts
 
@@ -218,22 +220,51 @@ def change(tree):
     path.write_text(text.replace("start, stop = plan.rows(number, part)", "start, stop = plan.rows(number, 0)"))
 
 
-def test_other_code_from_the_start(game_file, tmp_path, tree):
-    change(tree)
+@pytest.fixture
+def none(tmp_path):
+    """A source tree without the package."""
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "pipeline.py").write_text("")
-    with dask_processes(tmp_path, 1) as dask:
-        dask.worker(code=tree)
-        dask.worker(code=tmp_path / "none")
-        done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", dask.address, "--wait-workers", 3))
+    return tmp_path / "none"
+
+
+WORKER = r"tcp://127\.0\.0\.1:\d+"
+OTHER_VERSIONS = """
+import importlib.metadata, platform, numpy, pyarrow
+numpy.__version__ = pyarrow.__version__ = "0.1.2"
+importlib.metadata.version = lambda name: "0.1.2"
+platform.python_version = lambda: "0.1.2"
+"""
+"""run in a scheduler or worker before it imports this package"""
+
+
+def refused_for_software(game_file, run, dask, workers):
+    """What is said of the software of a scheduler and its workers, of which nothing is taken."""
+    done = autohold(*arguments(game_file, run, "--scheduler", dask.address, "--wait-workers", workers))
     assert done.returncode == 75, done.stderr
-    first, code, unknown = done.stderr.splitlines()[-4:-1]
-    assert first == f"autohold: the Dask scheduler at {dask.address}: the software is not the same everywhere"
-    assert " here, " in code
-    assert code.count(" on tcp://127.0.0.1:") == 1
-    assert unknown.startswith("    not to be seen on tcp://127.0.0.1:")
-    assert "No module named 'pipeline.same'" in unknown
-    assert not (tmp_path / "run").exists()
+    assert not run.exists()
+    said = f"autohold: the Dask scheduler at {dask.address}: the software is not the same everywhere\n"
+    return done.stderr.partition(said)[2].splitlines()[:-1]
+
+
+def test_a_scheduler_and_a_worker_with_other_code_and_a_worker_without(game_file, tmp_path, tree, none):
+    change(tree)
+    with dask_processes(tmp_path, 1, code=tree) as dask:
+        dask.worker(code=tree)
+        dask.worker(code=none)
+        code, unknown = refused_for_software(game_file, tmp_path / "run", dask, 3)
+    assert re.fullmatch(rf"    code: {installed()['code']} here, [0-9a-f]{{64}} on the scheduler, {WORKER}", code)
+    assert re.fullmatch(rf"    not to be seen on {WORKER}: .*No module named 'pipeline.same'.*", unknown)
+
+
+def test_a_scheduler_without_code_and_a_worker_with_other_versions(game_file, tmp_path, none):
+    with dask_processes(tmp_path, 1, code=none) as dask:
+        dask.worker("--preload", OTHER_VERSIONS)
+        *versions, unknown = refused_for_software(game_file, tmp_path / "run", dask, 2)
+    here = {name: version for name, version in installed().items() if name != "code"}
+    for line, (name, version) in zip(versions, here.items(), strict=True):
+        assert re.fullmatch(rf"    {name}: {re.escape(version)} here, 0\.1\.2 on {WORKER}", line)
+    assert unknown.startswith("    not to be seen on the scheduler: No module named 'pipeline.same'")
 
 
 def test_a_worker_that_joins_with_other_code(game_file, whole, tmp_path, tree):
