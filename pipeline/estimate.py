@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.plan import Entry, Plan
+from pipeline.plan import Entry, Plan, Task
 
 PROCESS = 170 * 2**20
 """bytes of a worker before its first task: Python, NumPy, pyarrow and Dask"""
@@ -23,8 +23,10 @@ ORDERED_ROWS = 3
 """rows for each canonical hand where the order of cards matters"""
 ORDERED_BLOCK = 100 * 2**20
 """bytes more where the order of cards matters"""
-START, TABLES, PER_CELL, PER_ORDERED_CELL, PER_PART = 1.0, 4e-6, 1.2e-6, 11e-6, 6e-3
-"""seconds: of the command; tables per hand; per hand and paytable, without and with order; per part file"""
+START, TABLES, PER_CELL, PER_PART = 1.0, 5e-6, 0.8e-6, 3e-3
+"""seconds: of the command; tables per hand; per hand and paytable; per part file"""
+ORDER, PER_ORDERED_CELL = 14e-6, 5e-6
+"""seconds for each win that depends on the order of cards: per hand; per hand and paytable"""
 CELL_BYTES, HOLDS_BYTES, PART_BYTES = 8, 27, 15_000
 """on disk: per hand and paytable, with all holds more, per part file"""
 
@@ -45,10 +47,15 @@ def estimate_entry(plan: Plan, number: int) -> Estimate:
     """For one game of a plan."""
     entry, tables = plan.entries[number], len(plan.entries[number].paytables)
     cells, files = entry.rows * tables, plan.parts(number) * tables
-    each = PER_ORDERED_CELL if entry.ordered else PER_CELL
-    seconds = TABLES * entry.rows + each * cells + PER_PART * files
+    order = len(entry.ordered) * (ORDER * entry.rows + PER_ORDERED_CELL * cells)
+    seconds = TABLES * entry.rows + (order or PER_CELL * cells) + PER_PART * files
     disk = (CELL_BYTES + HOLDS_BYTES * plan.all_holds) * cells + PART_BYTES * files
     return Estimate(memory(plan, entry), seconds, disk)
+
+
+def task_seconds(plan: Plan, task: Task) -> float:
+    """For a task, of one core: its share of its game's, for the tables are built again for it."""
+    return estimate_entry(plan, task.entry).seconds * (task.stop - task.start) / plan.parts(task.entry)
 
 
 def memory(plan: Plan, entry: Entry) -> int:

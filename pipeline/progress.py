@@ -14,8 +14,10 @@ from pipeline.events import Event, json_line
 
 OFTEN, RARELY = 0.1, 15.0
 """seconds between two progress lines, on a terminal and elsewhere"""
-WINDOW = 30.0
+WINDOW = 60.0
 """seconds over which speed is measured; parts that a resumed run finds done go by fast and say nothing of the rest"""
+ENOUGH = 5.0
+"""seconds after the first result before which nothing is said of the time left"""
 SAID = {
     "damaged": "{path}: {found}; it was made again",
     "worker lost": "a worker was lost, {worker}; its calls are made again",
@@ -27,26 +29,32 @@ SILENT = {"start", "done", "stopped", "failed", "worker joined", "worker left", 
 
 
 class Speed:
-    """How fast something goes, and how long it still takes, by the last half minute."""
+    """How fast something goes, and how long it still takes, by the last minute since its first result.
+
+    Before that workers start, and build what is not there yet; and at any time as much as they are at is half done.
+    """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._seen = deque([(clock(), 0)])
+        self._seen: deque[tuple[float, int, float]] = deque()
 
-    def __call__(self, done: int, total: int) -> tuple[float, float | None]:
-        """Done in a second, and seconds left, None where nothing can be said yet.
+    def __call__(self, done: int, total: int, work: float | None = None) -> tuple[float, float | None]:
+        """Done in a second, and seconds left, None where nothing can be said yet; `work` is the share that is done.
 
         >>> seconds = iter([0.0, 10.0])
-        >>> Speed(lambda: next(seconds))(20, 100)
-        (2.0, 40.0)
+        >>> speed = Speed(lambda: next(seconds))
+        >>> speed(10, 100, 0.5), speed(30, 100, 0.75)
+        ((0.0, None), (2.0, 10.0))
         """
-        now = self._clock()
-        self._seen.append((now, done))
+        now, share = self._clock(), done / total if work is None else work
+        if done and (not self._seen or now - self._seen[-1][0] > OFTEN):
+            self._seen.append((now, done, share))
         while len(self._seen) > 2 and self._seen[1][0] < now - WINDOW:
             self._seen.popleft()
-        then, before = self._seen[0]
+        then, before, at = self._seen[0] if self._seen else (now, done, share)
         rate = (done - before) / (now - then) if now > then else 0.0
-        return rate, (total - done) / rate if rate else None
+        known = now - then >= ENOUGH and share > at
+        return rate, (1 - share) / (share - at) * (now - then) if known else None
 
 
 def duration(seconds: float | None) -> str:
@@ -138,10 +146,11 @@ class Screen:
         if kind == "start":
             self._speed = Speed()
         if kind == "progress":
+            games = (happened["games_done"], happened["games"], "games")
+            parts = (happened["parts_done"], happened["parts"], "parts")
+            speed = self._speed(*parts[:2], happened["work_done"])
             if self._line.due() and happened["parts_done"] < happened["parts"]:
-                games = (happened["games_done"], happened["games"], "games")
-                parts = (happened["parts_done"], happened["parts"], "parts")
-                self._line.show(progress_text([games, parts], *self._speed(*parts[:2])))
+                self._line.show(progress_text([games, parts], *speed))
             return
         self._line.clear()
         if kind not in SILENT:
@@ -170,10 +179,10 @@ class JsonLines:
             self._speed = Speed()
         if happened["event"] == "progress":
             done, total = happened["parts_done"], happened["parts"]
+            rate, left = self._speed(done, total, happened["work_done"])
             if monotonic() - self._said < RARELY and done < total:
                 return
             self._said = monotonic()
-            rate, left = self._speed(done, total)
             happened = {**happened, "parts_per_second": round(rate, 3)}
             happened |= {} if left is None else {"seconds_left": round(left, 1)}
         click.echo(json_line(happened), err=True)

@@ -16,7 +16,7 @@ from evaluator.rules import compile_rules
 from evaluator.solve import plan_rows
 from pipeline.certificate import Certificate
 from pipeline.config import Game, formula_faults
-from pipeline.estimate import estimate
+from pipeline.estimate import estimate, task_seconds
 from pipeline.events import Event, Report, Stages, event, failed_parts, ignore, tell
 from pipeline.execute import Executor, Failure, call_all
 from pipeline.faults import ConfigError, Fault, count, slug
@@ -290,6 +290,7 @@ def _make_parts(
     chosen = tasks(plan, 2 * workers.workers if workers.workers > 1 else 1)
     work = partial(run_task, out.absolute(), plan.identity)
     failures: list[Event] = []
+    worked, whole = 0.0, sum(task_seconds(plan, task) for task in chosen)
     for task, result in call_all(
         workers, work, chosen, lambda task: _key("certify", plan, task.entry, task.start), report, single_parts
     ):
@@ -302,13 +303,11 @@ def _make_parts(
             for receipt in result:
                 if receipt.damaged:
                     report(event("damaged", path=receipt.path, found=receipt.found))
+        worked += task_seconds(plan, task)
+        games = {"games_done": gathered.games, "games": len(plan.entries)}
         watch(
             event(
-                "progress",
-                parts_done=gathered.done,
-                parts=gathered.total,
-                games_done=gathered.games,
-                games=len(plan.entries),
+                "progress", parts_done=gathered.done, parts=gathered.total, **games, work_done=round(worked / whole, 6)
             )
         )
     if failures:

@@ -5,15 +5,17 @@ import os
 import pty
 import re
 import subprocess
+from contextlib import nullcontext
 from datetime import datetime
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline import progress
+from pipeline import load_game, progress, run
 from pipeline.events import event
-from pipeline.progress import JsonLines, Screen, Speed, duration, progress_text
+from pipeline.execute import Serial
+from pipeline.progress import ENOUGH, JsonLines, Screen, Speed, duration, progress_text
 from tests.pipeline.games import AUTOHOLD, PARTS, ROOT, ROWS, autohold, environment, log
 
 
@@ -46,6 +48,10 @@ def test_stderr_is_json_lines_and_nothing_else(game_file, tmp_path, how):
     assert "payback" in done.stdout
 
 
+def going(done, parts, **more):
+    return event("progress", **{"parts_done": done, "parts": parts, "games_done": 0, "games": 1, "work_done": 0} | more)
+
+
 def test_errors_are_events_too(command, tmp_path):
     wrong = tmp_path / "wrong.toml"
     wrong.write_text("name = 3", encoding="utf-8")
@@ -61,11 +67,11 @@ def test_errors_are_events_too(command, tmp_path):
 def test_rarely(monkeypatch, capsys):
     listener = JsonLines()
     for done in range(1, 100):
-        listener(event("progress", parts_done=done, parts=100, games_done=0, games=1))
+        listener(going(done, 100))
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(progress, "RARELY", 0)
-    listener(event("progress", parts_done=99, parts=100, games_done=0, games=1))
-    listener(event("progress", parts_done=100, parts=100, games_done=1, games=1))
+    listener(going(99, 100))
+    listener(going(100, 100))
     assert [said["parts_done"] for said in events(capsys.readouterr().err)] == [99, 100]
 
 
@@ -114,7 +120,7 @@ def test_progress_on_a_terminal(game_file, tmp_path):
     shown = written.rsplit("\r", 1)[0].split("\r")
     assert all(len(text) < 80 for text in shown)
     lines = [text for text in shown if text.strip()]
-    pattern = r"[01] of 2 games, [\d,]+ of 952 parts, [\d,.]+ parts/s, \d+ (s|min) left *"
+    pattern = r"[01] of 2 games, [\d,]+ of 952 parts(, [\d,.]+ parts/s)?(, \d+ (s|min) left)? *"
     assert lines
     assert [line for line in lines if not re.fullmatch(pattern, line)] == []
     assert re.fullmatch(certified(tmp_path, 4), written.rsplit("\r", 1)[1])
@@ -147,11 +153,42 @@ def test_speed_forgets_what_a_resumed_run_found():
     now = [0.0]
     speed = Speed(lambda: now[0])
     assert speed(0, 2000) == (0.0, None)
-    now[0] = 1.0
-    assert speed(1000, 2000) == (1000.0, 1.0)
-    for second in range(2, 102):
+    for second in range(1, 202):
         now[0] = float(second)
         rate, left = speed(1000 + second, 2000)
+        assert (left is None) == (second < 1 + ENOUGH)
     assert rate == pytest.approx(1, abs=0.1)
-    assert left == pytest.approx(899, rel=0.1)
-    assert duration(left) == "14 min left"
+    assert left == pytest.approx(799, rel=0.1)
+    assert duration(left) == "13 min left"
+
+
+@given(st.lists(st.tuples(st.integers(1, 64), st.floats(0.1, 10)), min_size=2, max_size=50), st.integers(1, 8))
+def test_the_time_left_goes_by_the_work_and_not_by_the_number_of_parts(tasks, workers):
+    """Exactly, where the work is known exactly, however dear the parts are that come first."""
+    now, parts, work = [0.0], sum(number for number, _ in tasks), sum(seconds for _, seconds in tasks)
+    speed, done, worked = Speed(lambda: now[0]), 0, 0.0
+    for number, seconds in tasks:
+        done, worked, now[0] = done + number, worked + seconds, now[0] + seconds / workers
+        _, left = speed(done, parts, worked / work)
+        if left is not None:
+            assert left == pytest.approx((work - worked) / workers, abs=1e-3)
+
+
+def test_the_work_of_a_run_is_that_of_its_games(game_file, tmp_path):
+    """Of two games with as many parts, one has ten times as many paytables, and comes first."""
+    text = game_file.read_text(encoding="utf-8")
+    plain = text[text.index('[paytable."plain"]') : text.index('[paytable."broken pays"]')]
+    dear = tmp_path / "dear.toml"
+    dear.write_text(
+        text.replace("Six by Four", "Dear") + "".join(plain.replace("plain", f"plain {n}") for n in range(18)),
+        encoding="utf-8",
+    )
+    happened = []
+    games = [load_game(game_file), load_game(dear)]
+    plan = run.make_plan(games, "lowest-mask", ROWS, False)
+    run.certify(games, tmp_path / "run", lambda: nullcontext(Serial()), plan, report=happened.append)
+    shares = [one["work_done"] for one in happened if one["event"] == "progress"]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    half = next(one for one in happened if one["event"] == "progress" and one["games_done"] == 1)
+    assert 0.7 < half["work_done"] < 0.95

@@ -251,7 +251,7 @@ def test_a_plan_is_what_certify_does(command, game_file, whole, monkeypatch):
     assert lines[2].split() == ["Six", "by", "Four", "2", "2,376", str(PARTS), str(found["tasks"])]
     assert [line.split()[0] for line in lines[3:6]] == ["memory", "disk", "time"]
     assert [line for line in lines if len(line) > 80] == []
-    lines = command("plan", game_file, "--rows-per-part", ROWS, "--workers", 99).stdout.splitlines()
+    lines = command("plan", game_file, "--rows-per-part", 10, "--workers", 99).stdout.splitlines()
     assert lines[5] == "time     about 2 s of one core, 1 s with 99 workers"
 
 
