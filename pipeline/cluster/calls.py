@@ -17,7 +17,7 @@ from distributed import Future, KilledWorker, get_worker
 from distributed.client import ClosedClientError
 
 from pipeline.cluster.client import Patient, Unreachable, asking
-from pipeline.events import Report, event, ignore
+from pipeline.events import Event, Report, event, ignore
 from pipeline.execute import Argument, Failure, Result
 from pipeline.faults import count, named
 from pipeline.same import Checked, OtherSoftware, installed, installed_digest, other_software
@@ -70,6 +70,8 @@ class Cluster:
         self._what = what
         self._note = note
         self._to_come = to_come
+        self._seen = monotonic()
+        """when there were workers"""
         self._heard: SimpleQueue[_Told | Future[None] | dict[str, Any]] = SimpleQueue()
         with asking(client, what):
             client.subscribe_topic("all", self._hear)
@@ -149,9 +151,10 @@ class Cluster:
         call, name = _Telling(Checked(function, installed_digest())), token_hex(8)
         waiting = iter(zip(arguments, (f"{key}-{name}" for key in keys), strict=True))
         running: dict[str, tuple[Argument, Future[None]]] = {}
-        watch = _Watch(self._client, self._what, self._to_come)
+        self._seen = monotonic()
+        threads = self._threads()
         while True:
-            most = WINDOW * watch.threads
+            most = WINDOW * threads
             if len(running) <= most // 2:  # sent one by one, calls cost twice as much
                 running |= self._send(call, list(islice(waiting, most - len(running))))
             if not running:
@@ -159,15 +162,33 @@ class Cluster:
             try:
                 heard = self._heard.get(timeout=LOOK_AFTER)
             except Empty:
-                watch.look()
+                threads = self._threads()
                 continue
             if isinstance(heard, dict):
-                watch.hear(heard, running.keys(), report)
+                report(_happened(heard, running.keys()))
+                threads = self._threads()
             elif heard.key in running:  # else of calls that nobody waits for any more
                 result = pickle.loads(heard.result) if isinstance(heard, _Told) else self._failure(heard)
                 argument, future = running.pop(str(heard.key))
                 future.release()
                 yield argument, result
+
+    def _threads(self) -> int:
+        """Threads of all workers, those to come included, for there has to be something to do for them.
+
+        Raises `Unreachable` when there have been no workers for too long, or nobody answers.
+        """
+        found, what = 0, "has had no workers"
+        with asking(self._client, self._what):
+            try:
+                found = sum(self._client.sync(self._client.nthreads, callback_timeout=LOOK_AFTER).values())
+            except TimeoutError:
+                what = "has not answered"
+        if found:
+            self._seen = monotonic()
+        elif monotonic() - self._seen > self._client.patience:
+            raise Unreachable(f"{self._what} {what} for {self._client.patience:g} s")
+        return max(self._to_come, found)
 
     def _send(
         self, call: Callable[[Argument], None], wanted: Sequence[tuple[Argument, str]]
@@ -195,39 +216,11 @@ class Cluster:
         raise problem or RuntimeError(f"{future.key} is done, and its result did not come")
 
 
-class _Watch:
-    """How many threads there are; workers may come and go while calls run."""
-
-    def __init__(self, client: Patient, what: str, to_come: int) -> None:
-        self._client = client
-        self._what = what
-        self._to_come = to_come
-        self._seen = monotonic()
-        self.threads = to_come
-        """of all workers, those to come included, for there has to be something to do for them"""
-        self.look()
-
-    def look(self) -> None:
-        """Count the threads; raises `Unreachable` when there have been none for too long, or nobody answers."""
-        found, what = 0, "has had no workers"
-        with asking(self._client, self._what):
-            try:
-                found = sum(self._client.sync(self._client.nthreads, callback_timeout=LOOK_AFTER).values())
-            except TimeoutError:
-                what = "has not answered"
-        self.threads = max(self._to_come, found)
-        if found:
-            self._seen = monotonic()
-        elif monotonic() - self._seen > self._client.patience:
-            raise Unreachable(f"{self._what} {what} for {self._client.patience:g} s")
-
-    def hear(self, said: Mapping[str, Any], running: Set[str], report: Report) -> None:
-        """Take in who has come or gone; of the calls that a worker had, those of others are theirs to repeat."""
-        if said["action"] == "add-worker":
-            report(event("worker joined", worker=said["worker"]))
-        elif said["action"] == "lose-jobs":
-            report(event("jobs lost", jobs=said["jobs"], reason=said["reason"]))
-        else:
-            what = "worker left" if said["expected"] else "worker lost"
-            report(event(what, worker=said["worker"], calls=sorted(running & {*said["processing-tasks"]})))
-        self.look()
+def _happened(said: Mapping[str, Any], running: Set[str]) -> Event:
+    """Who has come or gone; of the calls that a worker had, those of others are theirs to repeat."""
+    if said["action"] == "add-worker":
+        return event("worker joined", worker=said["worker"])
+    if said["action"] == "lose-jobs":
+        return event("jobs lost", jobs=said["jobs"], reason=said["reason"])
+    what = "worker left" if said["expected"] else "worker lost"
+    return event(what, worker=said["worker"], calls=sorted(running & {*said["processing-tasks"]}))

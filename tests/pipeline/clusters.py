@@ -91,11 +91,11 @@ def calculating(process):
     ]
 
 
-def wait_until(happened, seconds=60):
-    """Until something is so; fails when time is up."""
+def wait_until(happened, what="what the test waits for", seconds=300):
+    """The first true value of a condition, which is asked again and again; fails when time is up."""
     until = time.monotonic() + seconds
     while not (found := happened()):
-        assert time.monotonic() < until, "waited for too long"
+        assert time.monotonic() < until, f"not within {seconds} s: {what}"
         time.sleep(0.02)
     return found
 

@@ -3,8 +3,8 @@
 import re
 import shutil
 import signal
-import time
 
+import psutil
 import pytest
 
 from pipeline.cluster import Unreachable, connect
@@ -19,6 +19,11 @@ SLOW = "slow 0.05"
 
 def events(run, kind):
     return [event for event in log(run) if event["event"] == kind]
+
+
+def sockets(process):
+    """The ports of this side of a command's connections."""
+    return {each.laddr.port for each in psutil.Process(process.pid).net_connections() if each.raddr}
 
 
 def resumed(game_file, run, *how):
@@ -145,9 +150,11 @@ def test_a_scheduler_that_is_stopped(game_file, whole, tmp_path, more):
         patience = 60 if more else 2
         process = start(*arguments(game_file, run, "--scheduler", dask.address, "--wait-timeout", patience))
         wait_for_parts(process, run, 10)
+        before = sockets(process)
         dask.scheduler.send_signal(signal.SIGSTOP)
         if more:
-            time.sleep(3)  # the client asks in vain
+            # What it asks in vain it asks again, by a new connection.
+            wait_until(lambda: sockets(process) - before)
             dask.scheduler.send_signal(signal.SIGCONT)
         code, _, said = end(process)
     if more:

@@ -4,11 +4,11 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.pipeline.clusters import wait_until
 from tests.pipeline.games import ROOT, autohold, contents, environment
 
 NAME = "autohold-worker"
@@ -57,12 +57,12 @@ class Slurm:
 
     def wait(self, number, *states):
         """Wait until a job has one of these states; returns what SLURM says of it then."""
-        return until(lambda: (job := self.job(number))["JobState"] in states and job, f"job {number} {states}")
+        return wait_until(lambda: (job := self.job(number))["JobState"] in states and job, f"job {number} {states}")
 
     def start_again(self, number, restarts):
         """Let a job that was requeued so often start in two seconds, not in two minutes; SLURM needs one of them."""
         requeued = {"JobState": "PENDING", "Restarts": str(restarts)}
-        until(lambda: requeued.items() <= self.job(number).items(), f"job {number} is requeued")
+        wait_until(lambda: requeued.items() <= self.job(number).items(), f"job {number} is requeued")
         self("scontrol", "update", f"JobId={number}", "StartTime=now+2")
 
     def profile(self, **settings):
@@ -78,15 +78,6 @@ class Slurm:
     def jobs(self, name):
         """Numbers of the jobs of this name that run."""
         return self("squeue", "--noheader", f"--name={name}", "--states=RUNNING", "--format=%i").split()
-
-
-def until(condition, what, seconds=300):
-    """The first true value of the condition, which is asked again and again."""
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.05)
-    return value
 
 
 def steady_clocks(client):

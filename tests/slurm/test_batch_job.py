@@ -4,8 +4,9 @@ import pytest
 from distributed import Client
 
 from pipeline.lock import claim
+from tests.pipeline.clusters import wait_until
 from tests.pipeline.games import SMALL, contents, parts
-from tests.slurm.conftest import FOUR, PARTS, steady_clocks, until
+from tests.slurm.conftest import FOUR, PARTS, steady_clocks
 
 pytestmark = pytest.mark.programs
 
@@ -21,15 +22,15 @@ def test_its_workers_are_cancelled_and_its_time_ends(slurm, local, tmp_path):
     run = tmp_path / "run"
     job = slurm.submit(tmp_path, 2, *FOUR, "--out", run)
     log = tmp_path / f"autohold-{job}.log"
-    until(lambda: parts(run), "a part")
+    wait_until(lambda: parts(run), "a part")
     with Client(scheduler_file=tmp_path / f".scheduler-{job}.json") as client:
         assert steady_clocks(client) == {True}
     slurm("scancel", slurm.step(job, "workers"))
     slurm.start_again(job, 1)
-    until(lambda: "start 1" in log.read_text(), "a second start")
+    wait_until(lambda: "start 1" in log.read_text(), "a second start")
     done = len(parts(run))
     assert 0 < done < PARTS
-    until(lambda: len(parts(run)) > done, "one more part")
+    wait_until(lambda: len(parts(run)) > done, "one more part")
     slurm("scancel", "--batch", "--signal=TERM", job)  # what SLURM sends a minute before the time limit
     slurm.start_again(job, 2)
     ended = slurm.wait(job, "COMPLETED", "FAILED")
@@ -68,8 +69,8 @@ def test_wrong_use_is_final(slurm, small, tmp_path):
 
 def test_cancelled_is_final(slurm, tmp_path):
     job = slurm.submit(tmp_path, 1, *FOUR, "--out", tmp_path / "run")
-    until(lambda: parts(tmp_path / "run"), "a part")
+    wait_until(lambda: parts(tmp_path / "run"), "a part")
     slurm("scancel", job)
-    until(lambda: not slurm("squeue", "--noheader", f"--jobs={job}"), "the job ended")
+    wait_until(lambda: not slurm("squeue", "--noheader", f"--jobs={job}"), "the job ended")
     assert "exit code 143, job COMPLETING" in (tmp_path / f"autohold-{job}.log").read_text()
     assert slurm.job(job)["JobState"] == "CANCELLED"

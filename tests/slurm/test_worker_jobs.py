@@ -14,8 +14,9 @@ from distributed import Client, Security
 from pipeline.cluster.jobs import slurm_cluster
 from pipeline.execute import Connection
 from tests.pipeline.certificates import make_pem, tls_options, tls_settings
+from tests.pipeline.clusters import wait_until
 from tests.pipeline.games import ROOT, SMALL, autohold, contents, log, parts, start
-from tests.slurm.conftest import NAME, TWELVE, steady_clocks, until
+from tests.slurm.conftest import NAME, TWELVE, steady_clocks
 
 pytestmark = pytest.mark.programs
 
@@ -42,7 +43,7 @@ def test_a_worker_job_is_cancelled(slurm, local, environment, tmp_path, workers,
     environment |= {"DASK_JOBQUEUE__AUTOHOLD__CORES": str(cores), "DASK_JOBQUEUE__AUTOHOLD__MEMORY": f"{cores}GiB"}
     more = ("--workers", workers, "--wait-timeout", 200)
     process = start(*certify(run, *more), **environment, DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT="1s")
-    jobs = until(lambda: parts(run) and len(jobs := slurm.jobs(NAME)) == workers // cores and jobs, "jobs at work")
+    jobs = wait_until(lambda: parts(run) and len(jobs := slurm.jobs(NAME)) == workers // cores and jobs, "jobs at work")
     with Client(scheduler(slurm, jobs[0])) as client:
         assert steady_clocks(client) == {True}
     slurm("scancel", jobs[0])
@@ -101,7 +102,7 @@ def refusing(slurm, tmp_path):
 def test_slurm_takes_no_jobs_at_the_start(slurm, local, environment, refusing, tmp_path):
     refusing.begin()
     process = start(*certify(tmp_path / "run", "--workers", 1), **{**environment, "PATH": refusing.path})
-    until(lambda: refusing.times() >= 3 or process.poll(), "it was asked again", 60)
+    wait_until(lambda: refusing.times() >= 3 or process.poll(), "it was asked again", 60)
     assert process.poll() is None
     refusing.end()
     _, said = process.communicate(timeout=300)
@@ -114,10 +115,10 @@ def test_slurm_takes_no_jobs_when_one_is_lost(slurm, local, environment, refusin
     run = tmp_path / "run"
     settings = {**environment, "PATH": refusing.path, "DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1s"}
     process = start(*certify(run, "--workers", 1, "--wait-timeout", 200), **settings)
-    (job,) = until(lambda: parts(run) and slurm.jobs(NAME), "a job at work")
+    (job,) = wait_until(lambda: parts(run) and slurm.jobs(NAME), "a job at work")
     refusing.begin()
     slurm("scancel", job)
-    until(lambda: refusing.times() >= 3 or process.poll(), "it was asked again", 60)
+    wait_until(lambda: refusing.times() >= 3 or process.poll(), "it was asked again", 60)
     assert process.poll() is None
     refusing.end()
     _, said = process.communicate(timeout=300)
@@ -133,7 +134,7 @@ def test_worker_jobs_that_talk_tls(slurm, local, environment, tmp_path, said_by)
     settings = {} if by_options else tls_settings(pem, "client", "scheduler", "worker")
     options = tls_options(pem) if by_options else ()
     process = start(*certify(run, "--workers", 2, *options), **environment, **settings)
-    job, *_ = until(lambda: parts(run) and slurm.jobs(NAME), "a job at work", 60)
+    job, *_ = wait_until(lambda: parts(run) and slurm.jobs(NAME), "a job at work", 60)
     address = scheduler(slurm, job)
     assert address.startswith("tls://")
     with pytest.raises(OSError, match="in <TCP"), Client(address.replace("tls", "tcp"), timeout=1):
@@ -149,19 +150,19 @@ def test_worker_jobs_that_talk_tls(slurm, local, environment, tmp_path, said_by)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_no_job_stays_when_the_command_is_stopped(slurm, environment, tmp_path, number):
     process = start(*certify(tmp_path / "run", "--workers", 1), **environment)
-    until(lambda: parts(tmp_path / "run"), "a part")
+    wait_until(lambda: parts(tmp_path / "run"), "a part")
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     if number == signal.SIGTERM:
         assert process.returncode == 143, said
         assert slurm.jobs(NAME) == []
-    until(lambda: not slurm("squeue", "--noheader"), "no jobs")  # workers leave a scheduler that is gone
+    wait_until(lambda: not slurm("squeue", "--noheader"), "no jobs")  # workers leave a scheduler that is gone
 
 
 def test_two_runs_at_once(slurm, local, environment, tmp_path):
     runs = [tmp_path / "first", tmp_path / "second"]
     processes = [start(*certify(run, "--workers", 1, "--wait-timeout", 200), **environment) for run in runs]
-    until(lambda: parts(runs[0]), "a part")
+    wait_until(lambda: parts(runs[0]), "a part")
     third = autohold(*certify(runs[0], "--resume"), **environment)
     assert third.returncode == 75, third.stderr
     assert "in use" in third.stderr
@@ -185,9 +186,9 @@ def test_a_job_that_is_cancelled_before_it_starts(slurm, tmp_path):
     held = slurm.profile(cores=1, memory="1GiB", job_extra_directives=["--hold"])
     process = start(*certify(tmp_path / "run", "--workers", 1, "--wait-timeout", 200), **held)
     queue = ("squeue", "--noheader", f"--name={NAME}", "--format=%i")
-    job = until(lambda: slurm(*queue), "a job")
+    job = wait_until(lambda: slurm(*queue), "a job")
     slurm("scancel", job)
-    until(lambda: slurm(*queue) not in ("", job), "another job", 60)
+    wait_until(lambda: slurm(*queue) not in ("", job), "another job", 60)
     process.terminate()
     _, said = process.communicate(timeout=60)
     assert process.returncode == 143, said
@@ -199,9 +200,9 @@ def test_jobs_that_fail_at_once(slurm, local, environment, tmp_path):
     run, first = tmp_path / "run", tmp_path / "first"
     environment["DASK_JOBQUEUE__AUTOHOLD__JOB_SCRIPT_PROLOGUE"] = str([f"mkdir {first} || exit 1"])
     process = start(*certify(run, "--workers", 2), **environment)
-    job = min(until(lambda: parts(run) and slurm.jobs(NAME), "a job at work"), key=int)
+    job = min(wait_until(lambda: parts(run) and slurm.jobs(NAME), "a job at work"), key=int)
     slurm("scontrol", "suspend", job)
-    lost = until(lambda: [event for event in log(run) if event["event"] == "jobs lost"], "a job is missed", 60)
+    lost = wait_until(lambda: [event for event in log(run) if event["event"] == "jobs lost"], "a job is missed", 60)
     slurm("scontrol", "resume", job)
     _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
@@ -251,7 +252,9 @@ def test_the_line_for_cron(slurm, tmp_path):
         return subprocess.Popen(["/bin/sh", "-c", line], env={**environment, **changes}, stdout=PIPE, text=True)
 
     first = begin()
-    until(lambda: slurm("squeue", "--noheader", f"--name={NAME}", "--states=PENDING") or first.poll(), "a job waits")
+    wait_until(
+        lambda: slurm("squeue", "--noheader", f"--name={NAME}", "--states=PENDING") or first.poll(), "a job waits"
+    )
     slurm("scancel", *others)
     assert first.communicate(timeout=300)[0] == ""  # else cron would send mail
     night = (tmp_path / "night.log").read_text()
