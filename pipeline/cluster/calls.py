@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple
 from distributed import Future, KilledWorker, get_worker
 from distributed.client import ClosedClientError
 
-from pipeline.cluster.client import Patient, Unreachable, asking
+from pipeline.cluster.client import Patient, Unreachable, asking, watched_at
 from pipeline.events import Event, Report, event, ignore
 from pipeline.execute import Argument, Failure, Result
 from pipeline.faults import count, named
@@ -59,16 +59,16 @@ class _Telling(Generic[Argument]):
 class Cluster:
     """Calls on the workers of a Dask scheduler; whatever asks it raises `Unreachable` when it is gone."""
 
-    def __init__(self, client: Patient, name: str, what: str, note: str = "", to_come: int = 1) -> None:
+    def __init__(self, client: Patient, name: str, what: str, dashboard: bool = False, to_come: int = 1) -> None:
         """Listen to the scheduler, which may have no workers as long as the client is patient.
 
-        `name` is for logs, `what` begins sentences about it, `note` is what the greeting says besides, `to_come` how
+        `name` is for logs, `what` begins sentences about it; `dashboard` is whether people asked for one, `to_come` how
         many threads there will be at least.
         """
         self._client = client
         self.name = name
         self._what = what
-        self._note = note
+        self._dashboard = dashboard
         self._to_come = to_come
         self._seen = monotonic()
         """when there were workers"""
@@ -93,8 +93,9 @@ class Cluster:
         """What it is connected to, and where to watch it, for people."""
         with asking(self._client, self._what):
             threads = self._client.nthreads()
+            watched = watched_at(self._client, self._dashboard)
         said = f"{self._what}: {count(len(threads), 'worker')}, {count(sum(threads.values()), 'thread')}"
-        return f"{said}; {self._note}" if self._note else said
+        return f"{said}; {watched}" if watched else said
 
     @property
     def workers(self) -> int:

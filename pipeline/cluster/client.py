@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from time import monotonic, sleep
 from typing import Any
 
@@ -61,11 +60,15 @@ def asking(client: Patient, what: str) -> Iterator[None]:
 
 
 def watched_at(client: Patient, wanted: bool = False) -> str:
-    """Where a cluster can be watched, if it can; Dask serves pages without bokeh too, but they are empty."""
-    served = "dashboard" in client.scheduler_info(n_workers=0)["services"]
-    if served and client.run_on_scheduler(find_spec, "bokeh") is not None:
+    """Where a cluster can be watched, if it can."""
+    if client.run_on_scheduler(_has_dashboard):
         return f"dashboard {client.dashboard_link}"
     return "no dashboard, for bokeh is not installed: pip install 'autohold[dashboard]'" if wanted else ""
+
+
+def _has_dashboard(dask_scheduler: Any) -> bool:
+    """Whether a scheduler has pages of what it does; others it serves, at the same address, without them too."""
+    return any("Bokeh" in type(served).__name__ for served in dask_scheduler.http_application.applications)
 
 
 def security(tls: Tls | None) -> Security | None:

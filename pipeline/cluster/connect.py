@@ -20,11 +20,9 @@ from pipeline.cluster.client import (
     STEADY_CLOCK,
     Patient,
     Unreachable,
-    asking,
     preloads,
     security,
     wait_for_workers,
-    watched_at,
 )
 from pipeline.execute import Connection
 from pipeline.faults import ConfigError, Fault, count
@@ -91,10 +89,9 @@ def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
             preload=preloads("worker"),
         ) as cluster,
         Patient(cluster, 60) as client,
+        closing(Cluster(client, count(workers, "local worker"), "this machine", dashboard)) as found,
     ):
-        note = watched_at(client, dashboard)
-        with closing(Cluster(client, count(workers, "local worker"), "this machine", note)) as found:
-            yield found
+        yield found
 
 
 @contextmanager
@@ -113,9 +110,7 @@ def _remote_cluster(connection: Connection, warn: Callable[[str], None]) -> Iter
     with client:
         what = f"the Dask scheduler at {where}"
         wait_for_workers(client, connection.wait_workers, what)
-        with asking(client, what):
-            note = watched_at(client)
-        with closing(Cluster(client, f"scheduler {where}", what, note)) as found:
+        with closing(Cluster(client, f"scheduler {where}", what)) as found:
             found.check_software(warn)
             yield found
 

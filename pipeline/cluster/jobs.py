@@ -24,7 +24,6 @@ from pipeline.cluster.client import (
     configured_security,
     security,
     wait_for_workers,
-    watched_at,
 )
 from pipeline.cluster.slurm import MISS_AFTER, fate, pause, present, says, worker_job
 from pipeline.execute import Connection, Tls
@@ -165,7 +164,7 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
         name = f"{what}, {count(most, 'worker')} at most"
         try:
             wait_for_workers(client, connection.wait_workers, what)
-            with closing(Cluster(client, name, what, watched_at(client), threads)) as found:
+            with closing(Cluster(client, name, what, to_come=threads)) as found:
                 found.check_software(warn)
                 yield found
         except Unreachable as problem:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import signal
+from urllib.request import urlopen
 
 import dask
 import psutil
@@ -13,7 +15,7 @@ from pipeline.cluster.calls import WINDOW
 from pipeline.execute import Connection
 from tests.pipeline.certificates import make_pem, tls_options, tls_settings
 from tests.pipeline.clusters import dask_processes, process_after, wait_until
-from tests.pipeline.games import arguments, autohold, contents, log
+from tests.pipeline.games import ROOT, arguments, autohold, contents, log
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +92,31 @@ def test_a_worker_with_too_little_memory_is_refused(game_file, tmp_path):
 def test_what_it_connected_to_is_said(game_file, tmp_path, cluster):
     done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", cluster.address))
     assert done.stderr.splitlines()[0] == f"autohold: the Dask scheduler at {cluster.address}: 1 worker, 1 thread"
-    done = autohold(*arguments(game_file, tmp_path / "run2", "--workers", 2, "--dashboard"))
-    assert done.stderr.splitlines()[0].startswith("autohold: this machine: 2 workers, 2 threads; ")
-    assert "dashboard" in done.stderr.splitlines()[0]
+    done = autohold(*arguments(game_file, tmp_path / "run2", "--workers", 2))
+    assert done.stderr.splitlines()[0] == "autohold: this machine: 2 workers, 2 threads"
+
+
+def pages(greeting):
+    """The address of the dashboard in a greeting, and what is served there."""
+    link = re.search(r"; dashboard (http://127\.0\.0\.1:\d+/status)$", greeting)[1]
+    with urlopen(link) as answer:
+        return answer.read().decode()
+
+
+def test_the_link_of_the_dashboard_leads_to_one(tmp_path):
+    with local_cluster(1, dashboard=True) as found:
+        assert "<title>Dask Diagnostic UI</title>" in pages(found.greeting)
+    shown = ("--dashboard-address", "127.0.0.1:0", "--dashboard")
+    with dask_processes(tmp_path / "dask", 1, *shown) as dask, connect(Connection(scheduler=dask.address)) as found:
+        assert "<title>Dask Diagnostic UI</title>" in pages(found.greeting)
+
+
+def test_a_dashboard_without_bokeh(game_file, tmp_path):
+    (tmp_path / "bokeh.py").write_text("raise ImportError")
+    settings = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    done = autohold(*arguments(game_file, tmp_path / "run", "--workers", 1, "--dashboard"), **settings)
+    said = "no dashboard, for bokeh is not installed: pip install 'autohold[dashboard]'"
+    assert done.stderr.splitlines()[0] == f"autohold: this machine: 1 worker, 1 thread; {said}"
 
 
 def test_more_workers_are_waited_for_than_there_are(game_file, tmp_path, cluster):
