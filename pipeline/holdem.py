@@ -11,7 +11,6 @@ A part is a fixed block of canonical boards, a task is a part, and what is compu
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.holdem.tables import Street, canonical_boards, rows_of
-from pipeline.events import event
+from pipeline.events import Event, Stages, event, failed_parts
 from pipeline.execute import Executor, Failure, call_all
 from pipeline.faults import ConfigError, Fault
 from pipeline.holdem_rows import Sums, arrow_table, check_sums, plain_sums, read_sums, summary, sums_of
@@ -210,34 +209,34 @@ def _read_summary(out: Location, plan: TablePlan) -> dict[str, Any]:
 
 
 def _carry_out(out: Location, plan: TablePlan, workers: Executor, claimed: Claim, progress: Progress) -> Table:
-    clock = time.monotonic()
+    stages = Stages()
     sweep(out)
     if PLAN not in children(out):
         write_whole(out / PLAN, canonical_text(plan.description).encode())
     append_log(out, [event("start", identity=plan.identity, **circumstances(workers), parts=plan.parts)])
     receipts: dict[int, Receipt] = {}
-    failures: list[str] = []
+    failures: list[Event] = []
     progress(0, plan.parts)
     work = partial(make_part, out.absolute(), plan.identity, plan)
     for part, result in call_all(
         workers, work, range(plan.parts), lambda part: f"ehs-{plan.folder}-{plan.identity[:12]}-{part}"
     ):
         if isinstance(result, Failure):
-            failures.append(f"{plan.path(part)}: {result.reason}")
+            failures.append(event("failed", game=plan.folder, parts=[part, part], reason=result.reason))
         else:
             receipts[part] = result
         progress(len(receipts), plan.parts)
     damaged = [receipt for receipt in receipts.values() if receipt.found not in ("missing", "sound")]
-    append_log(out, [event("damaged", path=r.path, found=r.found) for r in damaged])
-    if failures:
-        append_log(out, [event("stopped", reason=failures[0], failures=failures)])
-        raise Incomplete(f"{len(receipts)} of {plan.parts} parts are done; not made:\n    " + "\n    ".join(failures))
-    claimed.check()
-    summary = _finish(out, plan, [receipts[part] for part in range(plan.parts)])
+    append_log(out, [*(event("damaged", path=r.path, found=r.found) for r in damaged), *failures])
     kinds = ["damaged" if receipt in damaged else receipt.found for receipt in receipts.values()]
     parts: dict[str, int] = {kind: kinds.count(kind) for kind in ("missing", "sound", "damaged") if kind in kinds}
-    seconds = round(time.monotonic() - clock, 3)
-    append_log(out, [event("done", seconds=seconds, parts=parts)])
+    if failures:
+        done = f"{len(receipts)} of {plan.parts} parts are done; the others could not be made"
+        append_log(out, [event("stopped", reason=done, parts=parts, seconds=stages.total)])
+        raise Incomplete(f"{done}:\n    " + "\n    ".join(failed_parts(failures)))
+    claimed.check()
+    summary = _finish(out, plan, [receipts[part] for part in range(plan.parts)])
+    append_log(out, [event("done", seconds=stages.total, parts=parts)])
     claimed.check()
     write_whole(out / SUCCESS, b"")
     return Table(out, plan.identity, summary, True, parts)

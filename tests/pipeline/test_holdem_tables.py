@@ -178,10 +178,13 @@ class Dying(Serial):
             yield part, function(part) if part < 2 else Failure("its worker died 4 times")
 
 
-def test_workers_that_die(whole, tmp_path):
-    run = tmp_path / "run"
-    with pytest.raises(Incomplete, match=r"2 of 4 parts are done; not made:\n    turn/ehs/part-00002"):
+def test_workers_that_die(command, whole, tmp_path):
+    run, reason = tmp_path / "run", "2 of 4 parts are done; the others could not be made"
+    with pytest.raises(Incomplete, match=rf"{reason}:\n    turn, parts 2 to 3: its worker died 4 times$"):
         make_table(PLAN, run, lambda: nullcontext(Dying()))
+    stopped = log(run)[-1]
+    assert (stopped["event"], stopped["reason"], stopped["parts"]) == ("stopped", reason, {"missing": 2})
+    assert "\nfailed    turn, parts 2 to 3: its worker died 4 times\n" in command("status", run).stdout
     assert make_table(PLAN, run, serial, resume=True).parts == {"missing": 2, "sound": 2}
     assert contents(run) == contents(whole)
 
