@@ -118,7 +118,8 @@ def load_limits(name: str) -> Limits:
         return Limits.model_validate(tomllib.loads(path.read_text(encoding="utf-8"), parse_float=str))
     except OSError as problem:
         known = sorted({file.stem for home in homes for file in home.glob("*.toml")})
-        hint = f"{problem.strerror or problem}; there are {', '.join(known)}, or give the path of a file"
+        there = f"there are {', '.join(known)}, or " if known else ""  # but where the package alone is installed
+        hint = f"{problem.strerror or problem}; {there}give the path of a file"
         raise ConfigError([Fault(f"--limits {name}", "", hint)]) from None
     except ValidationError as problem:
         raise ConfigError(

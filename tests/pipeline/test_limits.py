@@ -70,7 +70,7 @@ def test_the_files_have_the_values_of_the_regulations():
     }
 
 
-def test_faults_of_files(tmp_path):
+def test_faults_of_files(tmp_path, monkeypatch):
     path = tmp_path / "x.toml"
     path.write_text(
         'name = "x"\nchecked = 2026-01-31\n[[limit]]\nat = "some wager"\nminimum = "a"\n[[limit]]\nat = "each wager"'
@@ -83,6 +83,10 @@ def test_faults_of_files(tmp_path):
     path.write_text("name")
     with pytest.raises(ConfigError, match="is not TOML"):
         load_limits(str(path))
+    monkeypatch.setattr("pipeline.limits.FOLDER", tmp_path)
+    path.unlink()
+    with pytest.raises(ConfigError, match="No such file or directory; give the path of a file"):
+        load_limits("new-jersey")
 
 
 def test_the_command(game_file, whole, command):
