@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 from queue import Empty, SimpleQueue
 from secrets import token_hex
 from time import monotonic
@@ -25,7 +26,7 @@ from pipeline.same import Checked, OtherSoftware, installed, installed_digest, o
 WINDOW = 8
 """calls in flight for each thread of a worker, sent by the half, so that nobody waits and the scheduler stays small"""
 LOOK_AFTER = 1.0
-"""seconds without news after which workers are counted"""
+"""seconds after which workers are counted again, and in which the scheduler may say nothing to that"""
 HEARD = ("add-worker", "remove-worker", "lose-jobs")
 """what is heard of what a scheduler, or who submits jobs, says to all"""
 RESULTS = "autohold-results"
@@ -70,8 +71,8 @@ class Cluster:
         self._what = what
         self._dashboard = dashboard
         self._to_come = to_come
-        self._seen = monotonic()
-        """when there were workers"""
+        self._missed = inf
+        """since when there have been no workers, or no answers"""
         self._heard: SimpleQueue[_Told | Future[None] | dict[str, Any]] = SimpleQueue()
         with asking(client, what):
             client.subscribe_topic("all", self._hear)
@@ -152,9 +153,10 @@ class Cluster:
         call, name = _Telling(Checked(function, installed_digest())), token_hex(8)
         waiting = iter(zip(arguments, (f"{key}-{name}" for key in keys), strict=True))
         running: dict[str, tuple[Argument, Future[None]]] = {}
-        self._seen = monotonic()
-        threads = self._threads()
+        self._missed, looked, threads = inf, -inf, self._to_come
         while True:
+            if monotonic() - looked > LOOK_AFTER:
+                threads, looked = self._threads(threads), monotonic()
             most = WINDOW * threads
             if len(running) <= most // 2:  # sent one by one, calls cost twice as much
                 running |= self._send(call, list(islice(waiting, most - len(running))))
@@ -163,33 +165,32 @@ class Cluster:
             try:
                 heard = self._heard.get(timeout=LOOK_AFTER)
             except Empty:
-                threads = self._threads()
                 continue
             if isinstance(heard, dict):
                 report(_happened(heard, running.keys()))
-                threads = self._threads()
             elif heard.key in running:  # else of calls that nobody waits for any more
+                self._missed = inf
                 result = pickle.loads(heard.result) if isinstance(heard, _Told) else self._failure(heard)
                 argument, future = running.pop(str(heard.key))
                 future.release()
                 yield argument, result
 
-    def _threads(self) -> int:
+    def _threads(self, before: int) -> int:
         """Threads of all workers, those to come included, for there has to be something to do for them.
 
-        Raises `Unreachable` when there have been no workers for too long, or nobody answers.
+        As many as before, where nobody says otherwise. Raises `Unreachable` when there have been no workers for too
+        long, or no answers.
         """
-        found, what = 0, "has had no workers"
+        asked, found, what = monotonic(), 0, "has had no workers"
         with asking(self._client, self._what):
             try:
                 found = sum(self._client.sync(self._client.nthreads, callback_timeout=LOOK_AFTER).values())
-            except TimeoutError:
+            except TimeoutError:  # it may only have much to do
                 what = "has not answered"
-        if found:
-            self._seen = monotonic()
-        elif monotonic() - self._seen > self._client.patience:
+        self._missed = inf if found else min(self._missed, asked)
+        if monotonic() - self._missed > self._client.patience:
             raise Unreachable(f"{self._what} {what} for {self._client.patience:g} s")
-        return max(self._to_come, found)
+        return max(self._to_come, found or before)
 
     def _send(
         self, call: Callable[[Argument], None], wanted: Sequence[tuple[Argument, str]]

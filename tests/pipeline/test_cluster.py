@@ -4,13 +4,14 @@ import json
 import os
 import re
 import signal
+from time import monotonic
 from urllib.request import urlopen
 
 import dask
 import psutil
 import pytest
 
-from pipeline.cluster import connect, local_cluster
+from pipeline.cluster import calls, connect, local_cluster
 from pipeline.cluster.calls import WINDOW
 from pipeline.execute import Connection
 from tests.pipeline.certificates import make_pem, tls_options, tls_settings
@@ -152,19 +153,34 @@ def test_local_workers_load_what_dask_is_configured_to(tmp_path):
 
 def test_the_window_of_calls_in_flight_follows_the_workers(tmp_path):
     most = 20_000
-    keys = (f"call-{number}" for number in range(most))
-    happened = []
+    sent, done, happened = [], [], []
+    keys = (sent.append(number) or f"call-{number}" for number in range(most))
     with dask_processes(tmp_path, 1) as dask, connect(Connection(scheduler=dask.address)) as cluster:
-        pids, flying = set(), {1: 0, 2: 0}
+        flying = {1: 0, 2: 0}
         for _, pid in cluster.map(process_after, [0.05] * most, keys, happened.append):
-            if not pids:
+            if not done:
                 dask.worker()
-            pids.add(pid)
             joined = any(event["event"] == "worker joined" for event in happened)
-            flying[1 + joined] = max(flying[1 + joined], len(cluster._client.futures))
-            if len(pids) == 2 and flying[2] == 2 * WINDOW:
+            flying[1 + joined] = max(flying[1 + joined], len(sent) - len(done))
+            done.append(pid)
+            if len({*done}) == 2 and flying[2] >= 2 * WINDOW:
                 break
     assert flying == {1: WINDOW, 2: 2 * WINDOW}
+
+
+def test_workers_that_are_lost_after_a_long_time_without_a_pause_are_waited_for(tmp_path, monkeypatch):
+    later, most = [0], 3 * WINDOW
+    monkeypatch.setattr(calls, "monotonic", lambda: monotonic() + later[0])
+    with dask_processes(tmp_path) as dask:
+        worker = dask.worker()
+        with connect(Connection(scheduler=dask.address, wait_timeout=300)) as cluster:
+            results = cluster.map(process_after, [0.01] * most, [f"call-{n}" for n in range(most)])
+            next(results)
+            later[0] = 3600
+            dask.kill(worker)
+            wait_until(lambda: not cluster._client.nthreads())
+            dask.worker()
+            assert 1 + len(list(results)) == most
 
 
 def test_a_worker_that_does_not_answer_keeps_back_its_own_results_only(tmp_path):
