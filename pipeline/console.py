@@ -104,26 +104,30 @@ CONNECTING = (
 """what `executor_options` reads"""
 PLACES = ("workers", "scheduler", "scheduler_file", "slurm", "serial")
 """those of them that say where; they exclude each other, but --slurm takes a number of workers"""
+ELSEWHERE = ("wait_workers", "tls_ca", "tls_cert", "tls_key")
+"""those of them that local workers have no use for"""
 
 
 def replaced_places(line: set[str], file: set[str]) -> set[str]:
     """What a command line replaces of where a file says that tasks run: all of it, but the profile by a number.
 
-    >>> sorted(replaced_places({"serial"}, {"workers", "slurm", "out"}))
-    ['slurm', 'workers']
-    >>> replaced_places({"workers"}, {"slurm"})
+    >>> sorted(replaced_places({"serial"}, {"workers", "slurm", "wait_workers", "out"}))
+    ['slurm', 'wait_workers', 'workers']
+    >>> replaced_places({"workers"}, {"slurm", "wait_workers"})
     set()
     """
     given = line & {*PLACES}
     kept = {"slurm"} if given == {"workers"} else {"workers"} if given == {"slurm"} else set()
-    return file & {*PLACES} - kept if given else set()
+    local = given & {"workers", "serial"} and not file & kept
+    return file & {*PLACES, *(ELSEWHERE if local else ())} - kept if given else set()
 
 
 def _connection(
     tls_ca: str | None, tls_cert: str | None, tls_key: str | None, **values: Any
 ) -> Connection:  # the other values are fields
     """The options as a value; flags beat DASK_SCHEDULER_ADDRESS. Raises `click.UsageError` for what does not fit."""
-    from pipeline.execute import Connection, Tls
+    from pipeline.execute import Connection, Tls, cores
+    from pipeline.faults import count
 
     given = [f"--{name.replace('_', '-')}" for name in PLACES if values[name]]
     if len(given) > 1 and given != ["--workers", "--slurm"]:
@@ -138,8 +142,9 @@ def _connection(
         raise click.UsageError("--tls-ca, --tls-cert and --tls-key need --scheduler, --scheduler-file or --slurm")
     if connection.dashboard and (connection.remote or connection.slurm or connection.serial):
         raise click.UsageError("--dashboard is for local workers; other schedulers have their own")
-    if connection.slurm and connection.workers and connection.wait_workers > connection.workers:
-        raise click.UsageError("--wait-workers is more than --workers, and would wait in vain")
+    most = 1 if connection.serial else connection.workers or (None if connection.slurm else cores())
+    if not connection.remote and most is not None and connection.wait_workers > most:
+        raise click.UsageError(f"--wait-workers is more than {count(most, 'worker')}, and would wait in vain")
     if connection.tls:
         _check_tls(connection.tls)
     return connection

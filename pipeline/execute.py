@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -51,6 +52,11 @@ class Connection:
     def remote(self) -> bool:
         """Whether a scheduler that runs already is named."""
         return bool(self.scheduler or self.scheduler_file)
+
+
+def cores() -> int:
+    """As many as this process may use, which is as many local workers as there are unless somebody says otherwise."""
+    return len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +78,8 @@ def plan(
 
 def _workers(connection: Connection) -> int:
     """How many there will be, as far as it is known without connecting."""
+    from pipeline.execute import cores
+
     if connection.serial:
         return 1
     if connection.slurm:
@@ -87,7 +88,7 @@ def _workers(connection: Connection) -> int:
         return slurm_threads(connection.slurm, connection)
     if connection.remote:
         return connection.wait_workers
-    return connection.workers or len(os.sched_getaffinity(0))
+    return connection.workers or cores()
 
 
 def _lines(said: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -274,6 +274,9 @@ CA, KEY = ("--tls-ca", __file__), ("--tls-key", __file__)
         (("--tls-ca", "nowhere.pem"), "'nowhere.pem' does not exist"),
         (("--dashboard", "--serial"), "--dashboard is for local workers"),
         (("--wait-timeout", 0), "--wait-timeout"),
+        (("--serial", "--wait-workers", 2), "more than 1 worker, and would wait in vain"),
+        (("--workers", 2, "--wait-workers", 3), "more than 2 workers, and would wait in vain"),
+        (("--wait-workers", 10**6), "would wait in vain"),
     ],
     ids=lambda value: " ".join(map(str, value)).replace(__file__, "F") if isinstance(value, tuple) else "",
 )

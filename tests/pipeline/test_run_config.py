@@ -70,6 +70,10 @@ def test_where_tasks_run_is_replaced_as_one(command, folder):
     done = command("certify", "--run-config", file, "--serial")
     assert done.returncode == 0, done.stderr
     assert log(folder / "run")[0]["executor"] == "this process"
+    more = "".join(f'tls-{kind} = "night.toml"\n' for kind in ("ca", "cert", "key"))
+    more += "wait-workers = 16\n"
+    file = written(folder, WRITTEN.replace("serial = true", 'scheduler-file = "s.json"') + more)
+    assert command("certify", "--run-config", file, "--serial").returncode == 0
     both = written(folder, WRITTEN + "workers = 2\n")
     assert "exclude each other" in command("certify", "--run-config", both).stdout
 
