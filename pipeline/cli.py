@@ -44,8 +44,17 @@ SAME_SIGNAL = 1.0
 """seconds in which several signals are one: a terminal interrupts all processes, and some hand on what they get"""
 COMPLETION = "_AUTOHOLD_COMPLETE"
 """the variable by which a shell asks what could follow"""
-_RESUME = "what is done is on disk; repeat the command with --resume to go on"
-_MENDED = "when that is mended, repeat the command with --resume; nothing that is half-written is taken up"
+_RESUME = {
+    None: "",
+    False: "nothing has been made this time; repeat the command",
+    True: "what is done is on disk; repeat the command with --resume to go on",
+}
+"""what to do after a command was stopped, by whether it had begun"""
+_MENDED = {
+    None: "",
+    False: "when that is mended, repeat the command",
+    True: "when that is mended, repeat the command with --resume; nothing that is half-written is taken up",
+}
 
 
 class Stopped(BaseException):
@@ -113,8 +122,8 @@ def _run(output: Output) -> int:
 
 
 def _say_stopped(output: Output, number: int) -> int:
-    how = f"; {_RESUME}" if _can_resume() else ""
-    return output.fail(128 + number, f"stopped by {signal.Signals(number).name}{how}")
+    said = "; ".join(filter(None, (f"stopped by {signal.Signals(number).name}", _RESUME[output.begun])))
+    return output.fail(128 + number, said)
 
 
 def _said(output: Output) -> int:
@@ -132,16 +141,10 @@ def _said(output: Output) -> int:
     except Exception as problem:
         if isinstance(problem, BrokenPipeError) and _nobody_reads():
             raise
-        return output.fail(*_explain(problem))
+        return output.fail(*_explain(problem, output.begun))
 
 
-def _can_resume() -> bool:
-    """Whether the command that runs has the option --resume."""
-    command = cli.commands.get(next((word for word in sys.argv[1:] if not word.startswith("-")), ""))
-    return command is not None and any(parameter.name == "resume" for parameter in command.params)
-
-
-def _explain(problem: Exception) -> tuple[int, str]:
+def _explain(problem: Exception, begun: bool | None) -> tuple[int, str]:
     """The exit code and the message of an exception."""
     from evaluator.cards import CardError
     from evaluator.rules import Faults
@@ -155,12 +158,12 @@ def _explain(problem: Exception) -> tuple[int, str]:
     if isinstance(problem, Altered):
         return NO, str(problem)
     if isinstance(problem, (Incomplete, ConnectionError)):
-        return LATER, f"{problem}\n{_RESUME}" if _can_resume() else str(problem)
+        return LATER, f"{problem}\n{_RESUME[begun]}".rstrip()
     if isinstance(problem, InUse):
         return LATER, str(problem)
     if isinstance(problem, OSError):
         text = f"{problem.strerror or problem}: {problem.filename or ''}".rstrip(": ")
-        return IO, f"{text}\n{_MENDED}" if _can_resume() else text
+        return IO, f"{text}\n{_MENDED[begun]}".rstrip()
     return INTERNAL, "".join(traceback.format_exception(problem)) + "This is an error in autohold itself."
 
 

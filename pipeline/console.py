@@ -14,6 +14,7 @@ import click
 from pipeline.output import output
 
 if TYPE_CHECKING:
+    from pipeline.events import Report
     from pipeline.execute import Connection, Tls
 
 DONE, NO, WRONG, INTERNAL, IO, LATER = 0, 1, 2, 70, 74, 75
@@ -29,9 +30,15 @@ class RunLocation(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Its location; raises `ConfigError` where the object store cannot be used."""
+        from pipeline.faults import ConfigError
         from pipeline.location import location
 
-        return location(value)
+        try:
+            return location(value)
+        except ConfigError:
+            if ctx is not None and ctx.resilient_parsing:
+                return value.rstrip("/")  # its name is enough
+            raise
 
 
 RUN = RunLocation()
@@ -172,22 +179,22 @@ def _check_tls(tls: Tls) -> None:
         raise ConfigError(faults)
 
 
-def choose_executor(connection: Connection) -> Callable[[], AbstractContextManager[Any]]:
-    """What makes the context in which tasks run; it says on stderr what it connected to."""
+def choose_executor(connection: Connection, report: Report | None = None) -> Callable[[], AbstractContextManager[Any]]:
+    """What makes the context in which tasks run; it says what it connects to and connected to, if not to `report`."""
     if connection.serial:
         from pipeline.execute import Serial
 
         return lambda: nullcontext(Serial())
-    return lambda: _announced(connection)
+    return lambda: _announced(connection, report or output().listener())
 
 
 @contextmanager
-def _announced(connection: Connection) -> Iterator[Any]:
+def _announced(connection: Connection, report: Report) -> Iterator[Any]:
     from pipeline.cluster import connect
+    from pipeline.events import event
 
-    said = output()
-    with connect(connection, lambda words: said.say("warning", f"autohold: {words}")) as executor:
-        said.say("connected", f"autohold: {executor.greeting}")
+    with connect(connection, report) as executor:
+        report(event("connected", message=executor.greeting))
         yield executor
 
 

@@ -6,7 +6,9 @@ An event is a dictionary: `event` says what happened, `time` when (UTC, RFC 3339
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
@@ -16,6 +18,8 @@ from pipeline.faults import named
 Event = dict[str, Any]
 Report = Callable[[Event], None]
 """told of every event as it happens; it must be quick and must not raise"""
+TICK = 1.0
+"""seconds between two events that only say that time goes by"""
 
 
 def event(kind: str, **values: Any) -> Event:
@@ -68,6 +72,34 @@ def tell(*listeners: Report) -> Report:
             listener(happened)
 
     return report
+
+
+class Ticking:
+    """Tells of one event at a time, and of a `tick` every second, whatever the command waits for, until it ends."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._lock = threading.RLock()  # a signal is answered in the middle of anything
+        self._over = threading.Event()
+        threading.Thread(target=self._tick, daemon=True).start()
+
+    def __call__(self, happened: Event) -> None:
+        """Tell of an event."""
+        with self._lock:
+            self._report(happened)
+
+    def _tick(self) -> None:
+        while not self._over.wait(TICK):
+            with self._lock, suppress(OSError):  # who works says what is wrong
+                if not self._over.is_set():
+                    self._report(event("tick"))
+
+    def end(self) -> None:
+        """Tell that all is `over`, and nothing more by itself."""
+        self._over.set()
+        if self._lock.acquire(timeout=TICK):  # a tick is at its end then; one that hangs keeps nobody
+            self._lock.release()
+        self._report(event("over"))
 
 
 class Stages:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 EVERY = 15.0
 """seconds between two states of the file while a run goes on"""
+LEFT = 60.0
+"""seconds after which a file that is not finished has nobody who writes it"""
 HELP = {
     "autohold_running": "Whether the run is being carried out.",
     "autohold_started_timestamp_seconds": "When the command was last started.",
@@ -74,7 +76,9 @@ class Metrics:
         self._written = 0.0
         self._values: dict[str, float] = {**self._kept(), "autohold_running": 1}
         self._values |= {"autohold_started_timestamp_seconds": round(time.time(), 3)}
+        self._values |= {"autohold_worker_deaths": 0, "autohold_retries": 0}
         self._paybacks: Samples = {}
+        self._sweep()
         self._write()
 
     def __call__(self, happened: Event) -> None:
@@ -83,15 +87,11 @@ class Metrics:
                  if key in happened}  # fmt: skip
         if happened["event"] in ("start", "progress"):
             self._values |= {**sizes, "autohold_parts": happened["parts"]}
-        self._count("autohold_worker_deaths", happened["event"] == "worker lost")
-        self._count("autohold_retries", len(happened.get("calls", ())) + (happened["event"] == "retry"))
+        self._values["autohold_worker_deaths"] += happened["event"] == "worker lost"
+        self._values["autohold_retries"] += len(happened.get("calls", ())) + (happened["event"] == "retry")
         if time.monotonic() - self._written > EVERY:
             with suppress(OSError):
                 self._write()
-
-    def _count(self, name: str, more: int) -> None:
-        if more:
-            self._values[name] = self._values.get(name, 0) + more
 
     def certified(self, run: Run) -> None:
         """Take a complete run in, whether it was computed or only found."""
@@ -125,6 +125,15 @@ class Metrics:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise
+
+    def _sweep(self) -> None:
+        """Remove what commands left that were killed while they wrote this file, which takes no time."""
+        beginning, before = f".{self._path.name}-", time.time() - LEFT
+        with suppress(OSError):  # another command may do the same
+            for found in self._path.parent.iterdir():
+                number = found.name.removeprefix(beginning)
+                if number.isdigit() and number != found.name and found.stat().st_mtime < before:
+                    found.unlink()
 
     def _kept(self) -> dict[str, float]:
         """What the file before says of this run and no run has changed since."""

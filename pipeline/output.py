@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pipeline.events import Report, event, json_line
+from pipeline.events import Event, Report, Ticking, event, json_line, tell
 
 
 class Output:
@@ -21,14 +21,19 @@ class Output:
         """whether the result, an error too, is JSON"""
         self.json_lines = False
         """whether stderr gets JSON lines"""
+        self.begun: bool | None = None
+        """whether something has been written that --resume goes on with; None for commands without it"""
+        self._ticking: Ticking | None = None
         self._endings: list[Callable[[int], None]] = []
 
     def say(self, kind: str, message: str, **values: Any) -> None:
         """Say something on stderr; `kind` is the event of a JSON line, which has the values too."""
+        self.quiet()
         click.echo(json_line(event(kind, message=message, **values)) if self.json_lines else message, err=True)
 
     def fail(self, code: int, message: str) -> int:
         """Say why the command ends with a code other than 0; returns it."""
+        self.quiet()
         if self.as_json:
             print_json({"error": {"code": code, "message": message}})
         if self.json_lines:
@@ -43,14 +48,24 @@ class Output:
 
     def end(self, code: int) -> None:
         """Call all that is to be called at the end."""
+        self.quiet()
         for ending in self._endings:
             ending(code)
 
-    def listener(self) -> Report:
-        """Who shows the events of a run."""
+    def listener(self, *others: Report) -> Report:
+        """Who shows what happens, and what goes on as time goes by, as `others` are told; until it is to be quiet."""
         from pipeline.progress import JsonLines, Screen
 
-        return JsonLines() if self.json_lines else Screen()
+        self._ticking = Ticking(tell(self._hear, *others, JsonLines() if self.json_lines else Screen()))
+        return self._ticking
+
+    def _hear(self, happened: Event) -> None:
+        self.begun = happened["event"] == "start" or self.begun
+
+    def quiet(self) -> None:
+        """Show nothing more of what goes on."""
+        if self._ticking is not None:
+            self._ticking.end()
 
 
 def output() -> Output:

@@ -24,8 +24,12 @@ SAID = {
     "jobs lost": "worker jobs were lost, {reason}; others are submitted",
 }
 """event -> what people read; others are said with all that they have"""
-SILENT = {"start", "done", "stopped", "failed", "worker joined", "worker left", "retry"}
+SILENT = {"start", "done", "stopped", "failed", "worker joined", "worker left", "retry", "over"}
 """events that the end of the command says better, or that are nothing to worry about"""
+GOING = {"step", "waiting", "progress"}
+"""events that say what goes on, until the next of them"""
+ENDS = {"connected", "done", "stopped", "over"}
+"""events after which nothing goes on"""
 
 
 class Speed:
@@ -133,28 +137,58 @@ def progress_text(counts: list[tuple[int, int, str]], rate: float, left: float |
     return ", ".join(text for text in (*shown, speed, duration(left)) if text)
 
 
-class Screen:
-    """Shows the events of a run to people."""
+class Listener:
+    """Says what happens, and now and then what goes on, with its speed; a `tick` says that time goes by."""
 
     def __init__(self) -> None:
-        self._line = Line()
+        self._going: Event | None = None
         self._speed = Speed()
 
     def __call__(self, happened: Event) -> None:
-        """Show an event, or nothing."""
+        """Say an event, or nothing."""
         kind = happened["event"]
-        if kind == "start":
-            self._speed = Speed()
-        if kind == "progress":
-            games = (happened["games_done"], happened["games"], "games")
-            parts = (happened["parts_done"], happened["parts"], "parts")
-            speed = self._speed(*parts[:2], happened["work_done"])
-            if self._line.due() and happened["parts_done"] < happened["parts"]:
-                self._line.show(progress_text([games, parts], *speed))
+        if kind in GOING:
+            self._going = happened
+        elif kind != "tick":
+            self._going = None if kind in ENDS else self._going
+            self._speed = Speed() if kind == "start" else self._speed
+            self._say(happened)
             return
+        if self._going is not None:
+            going, rate, left = {**self._going, "time": happened["time"]}, 0.0, None
+            if going["event"] == "progress":
+                rate, left = self._speed(going["parts_done"], going["parts"], going["work_done"])
+            self._show(going, rate, left, at_once=kind == "waiting")
+
+    def _say(self, happened: Event) -> None:
+        """Say what happens."""
+        raise NotImplementedError
+
+    def _show(self, going: Event, rate: float, left: float | None, at_once: bool) -> None:
+        """Show what goes on, if it is time to."""
+        raise NotImplementedError
+
+
+class Screen(Listener):
+    """Shows the events of a run to people."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._line = Line()
+
+    def _say(self, happened: Event) -> None:
         self._line.clear()
-        if kind not in SILENT:
+        if happened["event"] not in SILENT:
             click.echo(f"autohold: {_text(happened)}", err=True)
+
+    def _show(self, going: Event, rate: float, left: float | None, at_once: bool) -> None:
+        if not at_once and not self._line.due():
+            return
+        if "message" in going:
+            self._line.show(going["message"])
+        elif going["parts_done"] < going["parts"]:
+            counts = [(going[f"{what}_done"], going[what], what) for what in ("games", "parts")]
+            self._line.show(progress_text(counts, rate, left))
 
 
 def _text(happened: Event) -> str:
@@ -166,23 +200,22 @@ def _text(happened: Event) -> str:
     return f"{happened['event']}: {details}"
 
 
-class JsonLines:
-    """Writes every event as a line of JSON, progress only now and then, and with its speed."""
+class JsonLines(Listener):
+    """Writes every event as a line of JSON."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._said = monotonic()
-        self._speed = Speed()
 
-    def __call__(self, happened: Event) -> None:
-        """Write an event."""
-        if happened["event"] == "start":
-            self._speed = Speed()
-        if happened["event"] == "progress":
-            done, total = happened["parts_done"], happened["parts"]
-            rate, left = self._speed(done, total, happened["work_done"])
-            if monotonic() - self._said < RARELY and done < total:
-                return
+    def _say(self, happened: Event) -> None:
+        if happened["event"] != "over":
+            click.echo(json_line(happened), err=True)
+
+    def _show(self, going: Event, rate: float, left: float | None, at_once: bool) -> None:
+        counted = going["event"] == "progress"
+        whole = counted and going["parts_done"] == going["parts"]
+        if at_once or whole or monotonic() - self._said >= RARELY:
             self._said = monotonic()
-            happened = {**happened, "parts_per_second": round(rate, 3)}
-            happened |= {} if left is None else {"seconds_left": round(left, 1)}
-        click.echo(json_line(happened), err=True)
+            going |= {"parts_per_second": round(rate, 3)} if counted else {}
+            going |= {} if left is None else {"seconds_left": round(left, 1)}
+            self._say(going)

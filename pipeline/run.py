@@ -224,10 +224,17 @@ def _ours(path: str, parts: Mapping[str, int]) -> bool:
 def _survey(games: Sequence[Game], plan: Plan, workers: Executor, report: Report) -> list[Survey]:
     """Solve all rules before anything is written; raises `ConfigError` with the faults of all of them."""
     work, entries = partial(_survey_entry, plan.sensitivity), list(enumerate(plan.entries))
-    results = dict(call_all(workers, work, entries, lambda each: _key("tables", plan, each[0]), report))
+    by_number: dict[int, Survey | Failure] = {}
+
+    def step() -> None:
+        report(event("step", message=f"surveying games, {len(by_number)} of {len(entries)}"))
+
+    step()
+    for (number, _), found in call_all(workers, work, entries, lambda each: _key("tables", plan, each[0]), report):
+        by_number[number] = found
+        step()
     faults: list[Fault] = []
     surveys: list[Survey] = []
-    by_number = {number: result for (number, _), result in results.items()}
     for number, game in enumerate(games):
         result = by_number[number]
         if isinstance(result, Failure):
@@ -265,6 +272,7 @@ def _carry_out(
     try:
         _make_parts(out, plan, workers, gathered, report, watch)
         stages.end("parts")
+        watch(event("step", message="writing certificates"))
         claimed.check()
         contents = finish(out, plan, gathered, surveys)
         stages.end("certificates")
@@ -291,6 +299,13 @@ def _make_parts(
     work = partial(run_task, out.absolute(), plan.identity)
     failures: list[Event] = []
     worked, whole = 0.0, sum(task_seconds(plan, task) for task in chosen)
+
+    def progress() -> None:
+        parts = {"parts_done": gathered.done, "parts": gathered.total}
+        games = {"games_done": gathered.games, "games": len(plan.entries)}
+        watch(event("progress", **parts, **games, work_done=round(worked / whole, 6)))
+
+    progress()
     for task, result in call_all(
         workers, work, chosen, lambda task: _key("certify", plan, task.entry, task.start), report, single_parts
     ):
@@ -304,12 +319,7 @@ def _make_parts(
                 if receipt.damaged:
                     report(event("damaged", path=receipt.path, found=receipt.found))
         worked += task_seconds(plan, task)
-        games = {"games_done": gathered.games, "games": len(plan.entries)}
-        watch(
-            event(
-                "progress", parts_done=gathered.done, parts=gathered.total, **games, work_done=round(worked / whole, 6)
-            )
-        )
+        progress()
     if failures:
         sweep(out)
         raise Incomplete(

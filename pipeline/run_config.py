@@ -27,10 +27,12 @@ class RunConfig(click.Option):
     def handle_parse_result(
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
     ) -> tuple[Any, list[str]]:
-        """Take what the file says for all that the command line does not."""
+        """Take what the file says for all that the command line does not; what it says right, if that is enough."""
         value, args = super().handle_parse_result(ctx, opts, args)
         if isinstance(value, str):
-            said = read_run_config(Path(value), ctx.command.params)
+            said, faults = _read(Path(value), ctx.command.params)
+            if faults and not ctx.resilient_parsing:
+                raise ConfigError(faults)
             left_out = self.replaced(set(opts), set(said))
             ctx.default_map = {name: value for name, value in said.items() if name not in left_out}
         return value, args
@@ -56,12 +58,20 @@ def read_run_config(path: Path, parameters: Sequence[click.Parameter]) -> dict[s
     A key is the name of an option without its dashes, or of an argument. Flags are true or false, numbers are numbers,
     all else is text; what can be repeated is a list. Paths start at the folder of the file.
     """
+    values, faults = _read(path, parameters)
+    if faults:
+        raise ConfigError(faults)
+    return values
+
+
+def _read(path: Path, parameters: Sequence[click.Parameter]) -> tuple[dict[str, Any], list[Fault]]:
+    """What of a file is right, and its faults."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
-        raise ConfigError([Fault(str(path), "", f"cannot be read: {problem.strerror or problem}")]) from None
+        return {}, [Fault(str(path), "", f"cannot be read: {problem.strerror or problem}")]
     except (ValueError, RecursionError) as problem:
-        raise ConfigError([Fault(str(path), "", f"is not TOML: {problem}")]) from None
+        return {}, [Fault(str(path), "", f"is not TOML: {problem}")]
     known = {_key(parameter): parameter for parameter in parameters if not isinstance(parameter, RunConfig)}
     values: dict[str, Any] = {}
     faults: list[Fault] = []
@@ -73,9 +83,7 @@ def read_run_config(path: Path, parameters: Sequence[click.Parameter]) -> dict[s
             values[known[key].name or key] = _value(path.parent, known[key], value)
         except ValueError as problem:
             faults.append(Fault(str(path), key_path([key]), str(problem)))
-    if faults:
-        raise ConfigError(faults)
-    return values
+    return values, faults
 
 
 def _key(parameter: click.Parameter) -> str:

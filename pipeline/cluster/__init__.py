@@ -2,6 +2,6 @@
 
 from pipeline.cluster.calls import Cluster
 from pipeline.cluster.client import Unreachable
-from pipeline.cluster.connect import connect, default_workers, local_cluster, slurm_threads
+from pipeline.cluster.connect import connect, local_cluster, slurm_threads
 
-__all__ = ["Cluster", "Unreachable", "connect", "default_workers", "local_cluster", "slurm_threads"]
+__all__ = ["Cluster", "Unreachable", "connect", "local_cluster", "slurm_threads"]

@@ -111,10 +111,10 @@ class Cluster:
             workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         return min((int(w["memory_limit"]) // int(w["nthreads"]) for w in workers if w["memory_limit"]), default=None)
 
-    def check_software(self, warn: Callable[[str], None] = lambda _: None) -> None:
+    def check_software(self, report: Report = ignore) -> None:
         """Compare what is installed here, on the scheduler and on all workers; raises `OtherSoftware`.
 
-        Each call compares it again, so whoever is silent is only named, to `warn`.
+        Each call compares it again, so whoever is silent is only named, to `report`.
         """
         with asking(self._client, self._what):
             others = {"the scheduler": self._on_scheduler()}
@@ -124,7 +124,8 @@ class Cluster:
         if lines := other_software(installed(), there):
             raise OtherSoftware(f"{self._what}: the software is not the same everywhere\n    " + "\n    ".join(lines))
         if silent := [who for who, found in others.items() if isinstance(found, TimeoutError)]:
-            warn(f"{self._what}: no answer from {named(silent)} for {self._client.patience:g} s; going on without")
+            words = f"no answer from {named(silent)} for {self._client.patience:g} s; going on without"
+            report(event("warning", message=f"{self._what}: {words}"))
 
     def _on_scheduler(self) -> Any:
         """What is installed there, or why it does not say."""

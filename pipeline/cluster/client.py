@@ -10,6 +10,7 @@ from typing import Any
 import dask
 from distributed import Client, Security
 
+from pipeline.events import Report, event, ignore
 from pipeline.execute import Tls
 from pipeline.faults import count
 
@@ -85,10 +86,13 @@ def configured_security() -> Security | None:
     return security if security.get_tls_config_for_role("scheduler").get("cert") else None
 
 
-def wait_for_workers(client: Patient, number: int, what: str) -> None:
+def wait_for_workers(client: Patient, number: int, what: str, report: Report = ignore) -> None:
     """Until there are so many workers; raises `Unreachable` when time is up."""
     until = monotonic() + client.patience
     with asking(client, what):
+        if (found := len(client.nthreads())) < number:
+            wanted = count(number - found, "worker")
+            report(event("waiting", message=f"waiting up to {client.patience:g} s for {wanted} of {what}"))
         while (found := len(client.nthreads())) < number:
             if monotonic() > until:
                 there = count(found, "worker") if found else "no workers"

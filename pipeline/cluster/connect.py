@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +23,8 @@ from pipeline.cluster.client import (
     security,
     wait_for_workers,
 )
-from pipeline.execute import Connection
+from pipeline.events import Report, event, ignore
+from pipeline.execute import Connection, cores
 from pipeline.faults import ConfigError, Fault, count
 
 LEAVE_INTERRUPTS = """
@@ -37,8 +37,8 @@ signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 @contextmanager
-def connect(connection: Connection, warn: Callable[[str], None] = lambda _: None) -> Iterator[Cluster]:
-    """The workers that a connection names; `warn` is told what may end well yet.
+def connect(connection: Connection, report: Report = ignore) -> Iterator[Cluster]:
+    """The workers that a connection names; `report` is told what is waited for, and what may end well yet.
 
     Raises `Unreachable` without a scheduler or without workers, `OtherSoftware` where they have other software.
     """
@@ -47,13 +47,15 @@ def connect(connection: Connection, warn: Callable[[str], None] = lambda _: None
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
     if connection.remote:
-        with _remote_cluster(connection, warn) as cluster:
+        with _remote_cluster(connection, report) as cluster:
             yield cluster
     elif connection.slurm:
-        with _jobs(connection.slurm).slurm_cluster(connection.slurm, connection, warn) as cluster:
+        with _jobs(connection.slurm).slurm_cluster(connection.slurm, connection, report) as cluster:
             yield cluster
     else:
-        with local_cluster(connection.workers or default_workers(), connection.dashboard) as cluster:
+        workers = connection.workers or cores()
+        report(event("step", message=f"starting {count(workers, 'local worker')}"))
+        with local_cluster(workers, connection.dashboard) as cluster:
             yield cluster
 
 
@@ -95,12 +97,13 @@ def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
 
 
 @contextmanager
-def _remote_cluster(connection: Connection, warn: Callable[[str], None]) -> Iterator[Cluster]:
+def _remote_cluster(connection: Connection, report: Report) -> Iterator[Cluster]:
     """The workers of a scheduler that runs already, as soon as there are enough of them."""
     where = connection.scheduler or connection.scheduler_file
     timeout = connection.wait_timeout
+    report(event("step", message=f"connecting, for {timeout:g} s at most, to the Dask scheduler at {where}"))
     try:
-        address = connection.scheduler or _address(Path(connection.scheduler_file or ""), timeout)
+        address = connection.scheduler or _address(Path(connection.scheduler_file or ""), timeout, report)
         client = Patient(address, timeout, security(connection.tls))
     except (OSError, TimeoutError, ValueError) as problem:
         raise Unreachable(f"no Dask scheduler answers at {where}: {problem}") from None
@@ -109,15 +112,17 @@ def _remote_cluster(connection: Connection, warn: Callable[[str], None]) -> Iter
         raise ConfigError([Fault("", str(where), message)]) from None
     with client:
         what = f"the Dask scheduler at {where}"
-        wait_for_workers(client, connection.wait_workers, what)
+        wait_for_workers(client, connection.wait_workers, what, report)
         with closing(Cluster(client, f"scheduler {where}", what)) as found:
-            found.check_software(warn)
+            found.check_software(report)
             yield found
 
 
-def _address(file: Path, timeout: float) -> str:
+def _address(file: Path, timeout: float, report: Report) -> str:
     """The address in a scheduler's connection file; waits for a scheduler that is only starting. Raises `OSError`."""
     until = monotonic() + timeout
+    if not file.exists():
+        report(event("waiting", message=f"waiting up to {timeout:g} s for the address of a scheduler in {file}"))
     while True:
         try:
             return str(json.loads(file.read_text(encoding="utf-8"))["address"])
@@ -125,8 +130,3 @@ def _address(file: Path, timeout: float) -> str:
             if monotonic() > until:
                 raise TimeoutError(f"there is no address in that file after {timeout:g} s") from None
         sleep(0.05)
-
-
-def default_workers() -> int:
-    """As many processes as this process may use cores."""
-    return len(os.sched_getaffinity(0))

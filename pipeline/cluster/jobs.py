@@ -6,7 +6,7 @@ import asyncio
 import errno
 import logging
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from math import inf
 from time import monotonic
@@ -26,6 +26,7 @@ from pipeline.cluster.client import (
     wait_for_workers,
 )
 from pipeline.cluster.slurm import MISS_AFTER, fate, pause, present, says, worker_job
+from pipeline.events import Report, event
 from pipeline.execute import Connection, Tls
 from pipeline.faults import ConfigError, Fault, count
 
@@ -141,7 +142,7 @@ def wanted_workers(profile: str, connection: Connection) -> tuple[dict[str, Any]
 
 
 @contextmanager
-def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], None]) -> Iterator[Cluster]:
+def slurm_cluster(profile: str, connection: Connection, report: Report) -> Iterator[Cluster]:
     """Workers as SLURM jobs: as many as there is work for, replaced when they are lost, cancelled at the end.
 
     Raises `ConfigError` for a profile that cannot be used, `Unreachable` without workers.
@@ -156,16 +157,17 @@ def slurm_cluster(profile: str, connection: Connection, warn: Callable[[str], No
     ):
         taken, words = says(cluster.job_script())
         if not taken:  # perhaps only for now
-            warn(f"{what}: SLURM takes no such job: {words}; trying for {timeout:g} s")
+            words = f"SLURM takes no such job: {words}; trying for {timeout:g} s"
+            report(event("warning", message=f"{what}: {words}"))
         # Jobs may wait long: ask for all that there is work for at once, and keep those without work for a minute.
         group = _job_of if job["processes"] > 1 else None
         many = {"minimum": least, "maximum": most, "worker_key": group}
         cluster.adapt(_Replacing, target_duration="10ms", wait_count=60, **many)
         name = f"{what}, {count(most, 'worker')} at most"
         try:
-            wait_for_workers(client, connection.wait_workers, what)
+            wait_for_workers(client, connection.wait_workers, what, report)
             with closing(Cluster(client, name, what, to_come=threads)) as found:
-                found.check_software(warn)
+                found.check_software(report)
                 yield found
         except Unreachable as problem:
             numbers = [each.job_id for each in list(cluster.workers.values()) if each.job_id]

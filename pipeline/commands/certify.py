@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.console import DONE, GAME, NO, RUN, choose_executor, executor_options, replaced_places
+from pipeline.faults import ConfigError
 from pipeline.output import json_option, log_option, output, print_json
 from pipeline.run_config import run_config_option
 
 if TYPE_CHECKING:
     from pipeline.execute import Connection
     from pipeline.location import Location
+    from pipeline.metrics import Metrics
     from pipeline.run import Run
 
 TIE_BREAKS = ("lowest-mask", "least-variance", "most-variance")
@@ -86,7 +89,35 @@ def certify_options(out: bool) -> Callable[[Callable[..., Any]], Callable[..., A
     return add
 
 
-@click.command()
+class Measured(click.Command):
+    """A command with metrics of its run, however it ends; also where it is used wrongly, if both can be told."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Read the options."""
+        try:
+            return super().make_context(info_name, [*args], parent, **extra)
+        except (click.ClickException, ConfigError):
+            with suppress(OSError):  # what is wrong with the command is said
+                self._measure(super().make_context(info_name, [*args], parent, resilient_parsing=True, **extra))
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Carry it out; in place of the file it gets the metrics."""
+        self._measure(ctx)
+        return super().invoke(ctx)
+
+    def _measure(self, ctx: click.Context) -> None:
+        from pipeline.metrics import Metrics
+
+        file, out = ctx.params.get("metrics"), ctx.params.get("out")
+        if file is not None and out is not None:
+            kept = ctx.params["metrics"] = Metrics(file, str(out))
+            output().at_end(kept.end)
+
+
+@click.command(cls=Measured)
 @certify_options(out=True)
 def certify(
     games: tuple[Path, ...],
@@ -101,7 +132,7 @@ def certify(
     all_holds: bool,
     sensitivity: bool,
     rows_per_part: int | None,
-    metrics: Path | None,
+    metrics: Metrics | None,
     as_json: bool,
 ) -> int:
     """Certify the paytables of GAMES into the run directory --out.
@@ -111,20 +142,18 @@ def certify(
     --scheduler-file, DASK_SCHEDULER_ADDRESS, --slurm or --serial, the work is
     done by local worker processes.
     """
-    from pipeline.events import tell
+    from pipeline.events import event
+    from pipeline.faults import count
     from pipeline.limits import load_limits
-    from pipeline.metrics import Metrics
     from pipeline.plan import ROWS_PER_PART
     from pipeline.run import certify as carry_out
     from pipeline.run import make_plan
 
-    show, kept = output().listener(), None
-    if metrics is not None:
-        kept = Metrics(metrics, str(out))
-        output().at_end(kept.end)
-        show = tell(kept, show)
+    output().begun = False
+    show = output().listener(*([] if metrics is None else [metrics]))
+    show(event("step", message=f"reading {count(len(games), 'game file')}"))
     known = [load_limits(name) for name in limits]
-    executor = choose_executor(connection)
+    executor = choose_executor(connection, show)
     options: dict[str, Any] = {
         "tie_break": tie_break,
         "rows_per_part": rows_per_part or ROWS_PER_PART,
@@ -135,8 +164,9 @@ def certify(
     if run is None:
         chosen = choose_games(games, paytables, pays)
         run = carry_out(chosen, out, executor, make_plan(chosen, **options), resume, show)
-    if kept is not None:
-        kept.certified(run)
+    output().quiet()
+    if metrics is not None:
+        metrics.certified(run)
     return _report(run, require or (None, None), known, as_json)
 
 
@@ -146,7 +176,6 @@ def _reopened(
     """The run, where it is finished; None where that is to be found out the long way."""
     from pipeline.again import reopen
     from pipeline.config import read_game
-    from pipeline.faults import ConfigError
 
     try:
         chosen = choose_games(games, names, pays, read_game)
@@ -165,7 +194,7 @@ def choose_games(
     from dataclasses import replace
 
     from pipeline.config import load_game
-    from pipeline.faults import ConfigError, Fault
+    from pipeline.faults import Fault
     from pipeline.paytables import with_pays
 
     faults: list[Fault] = []
@@ -194,7 +223,7 @@ def choose_games(
 
 def _changes(pays: tuple[str, ...]) -> dict[str, Fraction]:
     """Win -> new pay. Raises `ConfigError` with every `--pay` that is none, and every win with several."""
-    from pipeline.faults import ConfigError, Fault
+    from pipeline.faults import Fault
     from pipeline.paytables import parse_pay
 
     faults: list[Fault] = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.console import DONE, RUN, choose_executor, executor_options
-from pipeline.output import json_option, print_json
+from pipeline.output import json_option, output, print_json
 from pipeline.progress import Progress
 
 if TYPE_CHECKING:
@@ -62,8 +62,14 @@ def ehs_table(
     first, last = boards or (None, None)
     stop = chosen.boards if last is None else last
     plan = TablePlan(chosen, first or 0, stop, boards_per_part or BOARDS_PER_PART[chosen])
-    progress = Progress()
-    table = make_table(plan, out, executor, resume, progress)
+    progress, said = Progress(), output()
+    said.begun = False
+
+    def step(done: int, total: int) -> None:
+        said.begun = True
+        progress(done, total)
+
+    table = make_table(plan, out, executor, resume, step)
     progress.end()
     if as_json:
         state = {"run": str(out), "identity": table.identity, "computed": table.computed, "parts": table.parts}

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -106,16 +107,18 @@ def test_look_up_refuses_the_table_of_another_game(levels, tmp_path):
         look_up(game, table.iloc[::-1], ["9c 9d 9h Ac Kd"])
 
 
-def test_a_command_that_cannot_be_resumed_does_not_say_so(monkeypatch, capsys):
-    def stopped(*_, **__):
+def test_only_what_has_begun_is_said_to_be_resumed(monkeypatch, capsys):
+    def stopped(begun, context):
+        context.obj.begun = begun
         raise cli.Stopped(signal.SIGTERM)
 
-    for words, said in (
-        (["count", "x.toml"], "stopped by SIGTERM\n"),
-        (["certify", "x.toml"], "with --resume to go on\n"),
+    for begun, said in (
+        (None, "stopped by SIGTERM\n"),
+        (False, "stopped by SIGTERM; nothing has been made this time; repeat the command\n"),
+        (True, "with --resume to go on\n"),
     ):
-        monkeypatch.setattr("sys.argv", ["autohold", *words])
-        monkeypatch.setattr(cli.cli, "invoke", stopped)
+        monkeypatch.setattr("sys.argv", ["autohold", "certify", "x.toml"])
+        monkeypatch.setattr(cli.cli, "invoke", partial(stopped, begun))
         monkeypatch.setattr(signal, "signal", lambda *_: None)
         with pytest.raises(SystemExit) as left:
             cli.main()
@@ -133,7 +136,7 @@ def test_a_signal_while_another_is_answered_is_the_same(command, monkeypatch):
     monkeypatch.setattr(cli.cli, "invoke", lambda _: os.kill(os.getpid(), signal.SIGINT))
     monkeypatch.setattr(Output, "fail", fail)
     done = command("certify", "x.toml")
-    assert (done.returncode, done.stderr) == (130, f"autohold: stopped by SIGINT; {cli._RESUME}\n")
+    assert (done.returncode, done.stderr) == (130, "autohold: stopped by SIGINT\n")
 
 
 SLOW_TO_END = """
@@ -165,7 +168,7 @@ def test_a_second_interrupt_leaves_at_once():
         assert process.stdout.readline() == expected
         process.send_signal(signal.SIGINT)
     code, _, said = end(process)
-    assert (code, said) == (130, f"autohold: stopped by SIGINT; {cli._RESUME}\n")
+    assert (code, said) == (130, "autohold: stopped by SIGINT\n")
 
 
 LAST_WORDS = """

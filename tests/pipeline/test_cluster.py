@@ -78,7 +78,11 @@ def test_a_scheduler_without_workers(game_file, tmp_path):
     with dask_processes(tmp_path) as dask:
         done = autohold(*arguments(game_file, tmp_path / "run", "--scheduler", dask.address, *SOON))
     assert done.returncode == 75, done.stderr
-    assert f"the Dask scheduler at {dask.address} has no workers" in done.stderr
+    what = f"the Dask scheduler at {dask.address}"
+    waiting, failed, again = done.stderr.splitlines()
+    assert waiting == f"waiting up to 1 s for 1 worker of {what}"
+    assert failed == f"autohold: {what} has no workers after 1 s"
+    assert again == "nothing has been made this time; repeat the command"
     assert not (tmp_path / "run").exists()
 
 

@@ -7,11 +7,13 @@ import signal
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from pipeline import metrics
-from pipeline.events import event
+from pipeline import events, metrics
+from pipeline.events import Ticking, event
 from pipeline.metrics import HELP, Metrics, metrics_text
+from tests.pipeline.clusters import wait_until
 from tests.pipeline.games import PARTS, ROWS, start
 
+TLS = ("ca", "cert", "key")
 SUCCESS = "autohold_last_success_timestamp_seconds"
 
 
@@ -51,7 +53,7 @@ def test_a_run_that_succeeds(command, game_file, tmp_path):
     assert certify(command, game_file, tmp_path).returncode == 0
     found = figures(tmp_path / "m.prom", tmp_path / "run")
     expected = {"running": 0, "exit_code": 0, "games": 1, "games_done": 1, "paytables": 2, "parts": PARTS}
-    expected |= {"parts_done": PARTS}
+    expected |= {"parts_done": PARTS, "worker_deaths": 0, "retries": 0}
     assert {name: found[f"autohold_{name}"] for name in expected} == expected
     started, succeeded = found["autohold_started_timestamp_seconds"], found[SUCCESS]
     assert started < succeeded <= found["autohold_updated_timestamp_seconds"]
@@ -77,6 +79,61 @@ def test_a_failure_keeps_the_last_success(command, game_file, tmp_path, more, co
     assert after[SUCCESS] == before[SUCCESS]
     assert certify(command, game_file, tmp_path).returncode == 0
     assert figures(tmp_path / "m.prom", tmp_path / "run")[SUCCESS] > before[SUCCESS]
+
+
+WRONG_USE = {
+    "an unknown key": ("rows-per-parts = 5\n", ()),
+    "a pattern that fits no file": ('games = ["none*.toml"]\n', ()),
+    "a protocol that nobody knows": ("", ("--out", "s4://bucket/run")),
+    "a file that is not there": ("", ("--tls-ca", "none.pem")),
+    "an unknown option": ("", ("--workerz", 2)),
+    "options that exclude each other": ("", ("--serial", "--workers", 2)),
+    "files that are no certificates": ("", ("--scheduler", "tls://a:1", *(f"--tls-{k}={__file__}" for k in TLS))),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_USE)
+@pytest.mark.parametrize("where", ["in the file", "on the command line"])
+def test_wrong_use_is_an_end_too(command, tmp_path, where, wrong):
+    more, options = WRONG_USE[wrong]
+    path, file = tmp_path / "m.prom", tmp_path / "night.toml"
+    metrics = 'metrics = "m.prom"\n' if where == "in the file" else ""
+    file.write_text(more + ('games = ["a.toml"]\n' if "games" not in more else "") + 'out = "run"\n' + metrics)
+    said = () if metrics else ("--metrics", path)
+    run = options[1] if "--out" in options else tmp_path / "run"
+    Metrics(path, str(run)).end(0)
+    before = figures(path, run)
+    assert command("certify", *said, "--run-config", file, *options).returncode == 2
+    after = figures(path, run)
+    assert (after["autohold_exit_code"], after["autohold_running"], after[SUCCESS]) == (2, 0, before[SUCCESS])
+    assert {*os.listdir(tmp_path)} == {"m.prom", "night.toml"}
+
+
+def test_help_is_no_end(command, tmp_path):
+    path = tmp_path / "m.prom"
+    assert command("certify", "--out", tmp_path / "run", "--metrics", path, "--help").returncode == 0
+    assert not path.exists()
+
+
+def test_what_killed_commands_left_is_removed(tmp_path):
+    names = (".m.prom-12", ".m.prom-13", ".m.prom-x", ".m.prom", ".n.prom-12", ".m.prom-2.prom-12", "12")
+    for name in names:
+        (tmp_path / name).touch()
+        if name != ".m.prom-13":  # which another command may be writing
+            os.utime(tmp_path / name, (0, 0))
+    Metrics(tmp_path / "m.prom", "night").end(0)
+    assert {*os.listdir(tmp_path)} == {"m.prom", *names} - {".m.prom-12"}
+
+
+def test_the_file_does_not_get_old_while_nothing_happens(tmp_path, monkeypatch):
+    monkeypatch.setattr(events, "TICK", 0.01)
+    monkeypatch.setattr(metrics, "EVERY", 0)
+    path = tmp_path / "m.prom"
+    told = Ticking(Metrics(path, "night"))
+    before = figures(path, "night")
+    wait_until(lambda: figures(path, "night")["autohold_duration_seconds"] > before["autohold_duration_seconds"])
+    told.end()
+    assert figures(path, "night")["autohold_running"] == 1
 
 
 def test_a_failure_without_a_success_says_none(command, game_file, tmp_path):

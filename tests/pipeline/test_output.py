@@ -12,10 +12,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline import load_game, progress, run
-from pipeline.events import event
+from pipeline import events, load_game, progress, run
+from pipeline.events import Ticking, event
 from pipeline.execute import Serial
+from pipeline.output import Output
 from pipeline.progress import ENOUGH, JsonLines, Screen, Speed, duration, progress_text
+from tests.pipeline.clusters import wait_until
 from tests.pipeline.games import AUTOHOLD, PARTS, ROOT, ROWS, autohold, environment, log
 
 
@@ -26,7 +28,7 @@ def certify(game_file, folder, *more):
 # --- JSON lines -------------------------------------------------------------------------------------------------------
 
 
-def events(text):
+def read(text):
     """The events of JSON lines; every line has what every event has."""
     found = [json.loads(line) for line in text.splitlines()]
     assert all(isinstance(happened["event"], str) for happened in found)
@@ -38,7 +40,7 @@ def events(text):
 def test_stderr_is_json_lines_and_nothing_else(game_file, tmp_path, how):
     done = autohold(*certify(game_file, tmp_path, *how, "--log-format", "json"))
     assert done.returncode == 0, done.stderr
-    found = events(done.stderr)
+    found = read(done.stderr)
     kinds = [happened["event"] for happened in found if happened["event"] not in ("log", "progress")]
     assert kinds == ["connected"] * (how[0] == "--workers") + ["start", "done", "certified"]
     assert [happened for happened in found if happened["event"] in ("start", "done")] == log(tmp_path / "run")
@@ -57,11 +59,11 @@ def test_errors_are_events_too(command, tmp_path):
     wrong.write_text("name = 3", encoding="utf-8")
     done = command(*certify(wrong, tmp_path, "--log-format", "json", "--json"))
     assert done.returncode == 2
-    (said,) = events(done.stderr)
+    (said,) = read(done.stderr)
     assert (said["event"], said["code"]) == ("error", 2)
     assert said["message"] == json.loads(done.stdout)["error"]["message"]
     usage = command(*certify(wrong, tmp_path, "--log-format", "json", "--workers", 2, "--serial"))
-    assert [said["code"] for said in events(usage.stderr)] == [2]
+    assert [said["code"] for said in read(usage.stderr)] == [2]
 
 
 def test_rarely(monkeypatch, capsys):
@@ -72,7 +74,7 @@ def test_rarely(monkeypatch, capsys):
     monkeypatch.setattr(progress, "RARELY", 0)
     listener(going(99, 100))
     listener(going(100, 100))
-    assert [said["parts_done"] for said in events(capsys.readouterr().err)] == [99, 100]
+    assert [said["parts_done"] for said in read(capsys.readouterr().err)] == [99, 100]
 
 
 # --- for people -------------------------------------------------------------------------------------------------------
@@ -113,17 +115,56 @@ def on_a_terminal(*words):
     return written.decode().replace("\r\n", "\n")
 
 
-def test_progress_on_a_terminal(game_file, tmp_path):
+GOES_ON = r"""reading 2 game files
+starting 1 local worker
+surveying games, [012] of 2
+[01] of 2 games, [\d,]+ of 952 parts(, [\d,.]+ parts/s)?(, \d+ (s|min) left)?
+writing certificates"""
+
+
+@pytest.mark.parametrize("how", [("--serial",), ("--workers", "1")], ids=" ".join)
+def test_what_goes_on_is_shown_on_a_terminal(game_file, tmp_path, how):
     twice = tmp_path / "again.toml"
     twice.write_text(game_file.read_text().replace("Six by Four", "Again"), encoding="utf-8")
-    written = on_a_terminal("certify", game_file, twice, "--out", tmp_path / "run", "--rows-per-part", 10, "--serial")
+    written = on_a_terminal("certify", game_file, twice, "--out", tmp_path / "run", "--rows-per-part", 10, *how)
+    if how != ("--serial",):
+        written, said = re.subn(r"\rautohold: this machine: 1 worker, 1 thread.*\n", r"\r", written)
+        assert said == 1
     shown = written.rsplit("\r", 1)[0].split("\r")
     assert all(len(text) < 80 for text in shown)
-    lines = [text for text in shown if text.strip()]
-    pattern = r"[01] of 2 games, [\d,]+ of 952 parts(, [\d,.]+ parts/s)?(, \d+ (s|min) left)? *"
-    assert lines
-    assert [line for line in lines if not re.fullmatch(pattern, line)] == []
+    kinds = [[bool(re.fullmatch(f"{each} *", text)) for each in GOES_ON.splitlines()] for text in shown if text.strip()]
+    assert [sum(kind) for kind in kinds] == [1] * len(kinds)
+    order = [kind.index(True) for kind in kinds]
+    assert order == sorted(order)
+    assert {3, 1 if "--workers" in how else 3} <= {*order}
     assert re.fullmatch(certified(tmp_path, 4), written.rsplit("\r", 1)[1])
+
+
+@pytest.mark.parametrize("listener", [Screen, JsonLines])
+def test_what_goes_on_is_said_as_time_goes_by_and_nothing_after_the_end(monkeypatch, capsys, listener):
+    monkeypatch.setattr(events, "TICK", 0.001)
+    monkeypatch.setattr(progress, "RARELY", 0)
+    said, heard, output = [], [], Output()
+    output.json_lines = listener is JsonLines
+    told = output.listener(heard.append)
+    told(event("step", message="surveying games, 12 of 53"))
+    wait_until(lambda: said.append(capsys.readouterr().err) or "".join(said).count("12 of 53") > 2)
+    assert output.fail(75, "no workers") == 75
+    number, later = len(heard), []
+    assert "no workers" in capsys.readouterr().err.splitlines()[-1]
+    other = Ticking(later.append)
+    wait_until(lambda: len(later) > 2)
+    other.end()
+    assert (len(heard), capsys.readouterr().err) == (number, "")
+    assert [one["event"] for one in heard if one["event"] != "tick"] == ["step", "over"]
+
+
+def test_waiting_is_said_at_once_on_any_stream(capsys):
+    for listener in (Screen(), JsonLines()):
+        listener(event("step", message="connecting"))
+        listener(event("waiting", message="waiting up to 60 s for 1 worker"))
+    people, programs = capsys.readouterr().err.splitlines()
+    assert (people, json.loads(programs)["event"]) == ("waiting up to 60 s for 1 worker", "waiting")
 
 
 def test_events_are_said_in_lines_of_their_own(capsys):
