@@ -20,6 +20,8 @@ Report = Callable[[Event], None]
 """told of every event as it happens; it must be quick and must not raise"""
 TICK = 1.0
 """seconds between two events that only say that time goes by"""
+HANGS = 5.0
+"""seconds after which one of them that is not at its end yet is no longer waited for"""
 
 
 def event(kind: str, **values: Any) -> Event:
@@ -97,7 +99,7 @@ class Ticking:
     def end(self) -> None:
         """Tell that all is `over`, and nothing more by itself."""
         self._over.set()
-        if self._lock.acquire(timeout=TICK):  # a tick is at its end then; one that hangs keeps nobody
+        if self._lock.acquire(timeout=HANGS):  # a tick is at its end then; one that hangs keeps nobody
             self._lock.release()
         self._report(event("over"))
 

@@ -7,14 +7,11 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import psutil
 from distributed import Client
 
-from tests.pipeline.games import ROOT, environment
-
-FAULTY = Path(__file__).with_name("faulty.py")
+from tests.pipeline.games import FAULTY, ROOT, environment
 
 
 class DaskProcesses:
@@ -84,11 +81,12 @@ def dask_processes(folder, workers=0, *options, **settings):
 
 def calculating(process):
     """The processes that compute, of a worker or a command; the others watch over them."""
-    return [
-        child
-        for child in psutil.Process(process.pid).children(recursive=True)
-        if any("spawn_main" in word for word in child.cmdline())
-    ]
+    found = []
+    for child in psutil.Process(process.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            if any("spawn_main" in word for word in child.cmdline()):
+                found.append(child)
+    return found
 
 
 def wait_until(happened, what="what the test waits for", seconds=300):

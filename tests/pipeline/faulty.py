@@ -1,4 +1,4 @@
-"""Loaded into Dask workers by tests (`--preload`): what goes wrong at night goes wrong at a chosen part.
+"""Loaded by tests into Dask workers, as a preload, or a command: what goes wrong at night does at a chosen part.
 
 The environment variable FAULT says what: `die 7` is killed while it writes part 7, `eat 7` takes all memory there,
 `slow 0.1` takes so many seconds more for each part.
@@ -34,5 +34,4 @@ def install(kind, value):
     tasks.compute_part, os.replace = faulty, dying
 
 
-def dask_setup(worker):
-    install(*os.environ["FAULT"].split())
+install(*os.environ["FAULT"].split())

@@ -60,6 +60,10 @@ ROWS = 50
 PARTS = 96
 """part files of both paytables"""
 
+FAULTY = "tests.pipeline.faulty"
+SLOW = "slow 0.05"
+"""a fault that leaves tests time to stop a run on its way, however busy the machine is"""
+
 
 def environment(**changes: str) -> dict[str, str]:
     """Of a command: this source tree, no scheduler but the one that a test names."""
@@ -80,10 +84,14 @@ def autohold(*arguments: Any, timeout: float = 120, **changes: str) -> subproces
     )
 
 
-def start(*arguments: Any, **changes: str) -> subprocess.Popen[str]:
-    """Start the command in a process group of its own."""
+def start(*arguments: Any, fault: str = "", **changes: str) -> subprocess.Popen[str]:
+    """Start the command in a process group of its own, perhaps with a fault of `faulty.py`, as its local workers."""
+    *words, code = AUTOHOLD
+    if fault:
+        code = f"import {FAULTY}; {code}"
+        changes |= {"FAULT": fault, "DASK_DISTRIBUTED__WORKER__PRELOAD": FAULTY}
     return subprocess.Popen(
-        [*AUTOHOLD, *map(str, arguments)],
+        [*words, code, *map(str, arguments)],
         cwd=ROOT,
         env=environment(**changes),
         stdout=subprocess.PIPE,

@@ -23,6 +23,7 @@ from tests.pipeline.games import (
     PARTS,
     ROOT,
     ROWS,
+    SLOW,
     SMALL,
     arguments,
     autohold,
@@ -73,7 +74,7 @@ def flip(path, place):
 def test_stopped_half_way_damaged_and_resumed(game_file, whole, tmp_path, how, stop):
     number, target, code, message = STOPS[stop]
     run = tmp_path / "run"
-    process = start(*arguments(game_file, run, *how))
+    process = start(*arguments(game_file, run, *how), fault=SLOW)
     wait_for_parts(process, run, 15)
     (os.killpg if target == "group" else os.kill)(process.pid, number)
     returned, _, said = end(process)
@@ -121,7 +122,7 @@ def test_a_terminal_that_interrupts_all_processes_while_workers_start(game_file,
 
 def test_a_worker_that_is_killed_does_not_matter(game_file, whole, tmp_path):
     run = tmp_path / "run"
-    process = start(*arguments(game_file, run, "--workers", 2))
+    process = start(*arguments(game_file, run, "--workers", 2), fault=SLOW)
     wait_for_parts(process, run, 10)
     workers = calculating(process)
     assert len(workers) == 2
@@ -133,7 +134,7 @@ def test_a_worker_that_is_killed_does_not_matter(game_file, whole, tmp_path):
 
 def test_a_part_that_is_removed_while_others_are_made_is_missed(game_file, whole, tmp_path):
     run = tmp_path / "run"
-    process = start(*arguments(game_file, run, "--serial"))
+    process = start(*arguments(game_file, run, "--serial"), fault=SLOW)
     wait_for_parts(process, run, 10)
     process.send_signal(signal.SIGSTOP)
     (run / next(iter(parts(run)))).unlink()

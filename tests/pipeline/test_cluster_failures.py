@@ -12,9 +12,19 @@ from pipeline.cluster.client import wait_for_workers
 from pipeline.execute import Connection
 from pipeline.same import installed
 from tests.pipeline.clusters import calculating, dask_processes, wait_until
-from tests.pipeline.games import PARTS, ROOT, arguments, autohold, contents, end, log, parts, start, wait_for_parts
-
-SLOW = "slow 0.05"
+from tests.pipeline.games import (
+    PARTS,
+    ROOT,
+    SLOW,
+    arguments,
+    autohold,
+    contents,
+    end,
+    log,
+    parts,
+    start,
+    wait_for_parts,
+)
 
 
 def events(run, kind):
@@ -105,7 +115,7 @@ def test_a_scheduler_that_dies(game_file, whole, tmp_path):
 def test_a_scheduler_without_an_answer_whatever_it_is_asked_for(tmp_path, status, said):
     with dask_processes(tmp_path, 1) as dask:
         dask.wait_for_workers(1)
-        with connect(Connection(scheduler=dask.address, wait_timeout=5)) as cluster:
+        with connect(Connection(scheduler=dask.address, wait_timeout=10)) as cluster:
             cluster._client.patience = 1
             if status == "running":
                 dask.scheduler.send_signal(signal.SIGSTOP)
@@ -130,12 +140,12 @@ def test_a_worker_that_is_stopped_before_the_start(game_file, whole, tmp_path):
         dask.wait_for_workers(2)
         (stopped,) = calculating(dask.processes[-1])
         stopped.suspend()
-        process = start(*arguments(game_file, run, "--scheduler", dask.address, "--wait-timeout", 2))
-        warned = process.stderr.readline()
+        process = start(*arguments(game_file, run, "--scheduler", dask.address, "--wait-timeout", 10))
+        warned = next(line for line in process.stderr if line.startswith("autohold: "))
         stopped.resume()
         code, _, said = end(process)
     assert warned.startswith(f"autohold: the Dask scheduler at {dask.address}: no answer from tcp://127.0.0.1:")
-    assert warned.endswith(" for 2 s; going on without\n")
+    assert warned.endswith(" for 10 s; going on without\n")
     assert warned.count("tcp://") == 2
     assert code == 0, said
     assert contents(run) == contents(whole)
@@ -147,7 +157,7 @@ def test_a_scheduler_that_is_stopped(game_file, whole, tmp_path, more):
     with dask_processes(tmp_path) as dask:
         dask.worker(fault=SLOW)
         dask.wait_for_workers(1)
-        patience = 60 if more else 2
+        patience = 60 if more else 10
         process = start(*arguments(game_file, run, "--scheduler", dask.address, "--wait-timeout", patience))
         wait_for_parts(process, run, 10)
         before = sockets(process)
@@ -161,7 +171,7 @@ def test_a_scheduler_that_is_stopped(game_file, whole, tmp_path, more):
         assert code == 0, said
     else:
         assert code == 75, said
-        assert f"the Dask scheduler at {dask.address} has not answered for 2 s" in said
+        assert f"the Dask scheduler at {dask.address} has not answered for 10 s" in said
         done = autohold(*arguments(game_file, run, "--resume", "--serial"))
         assert done.returncode == 0, done.stderr
     assert contents(run) == contents(whole)
@@ -173,7 +183,7 @@ def test_all_workers_are_lost(game_file, whole, tmp_path, more):
     with dask_processes(tmp_path) as dask:
         worker = dask.worker(fault=SLOW)
         dask.wait_for_workers(1)
-        patience = 60 if more else 1
+        patience = 60 if more else 10
         process = start(
             *arguments(game_file, run, "--scheduler", dask.address, "--wait-timeout", patience),
         )
@@ -188,7 +198,7 @@ def test_all_workers_are_lost(game_file, whole, tmp_path, more):
             assert [event["event"] for event in log(run)] == ["start", "worker lost", "worker joined", "done"]
         else:
             assert code == 75, said
-            assert f"the Dask scheduler at {dask.address} has had no workers for 1 s" in said
+            assert f"the Dask scheduler at {dask.address} has had no workers for 10 s" in said
             assert "--resume" in said
             dask.worker()
             resumed(game_file, run, "--scheduler", dask.address)

@@ -23,6 +23,7 @@ from tests.pipeline.games import (
     AUTOHOLD,
     PARTS,
     ROOT,
+    SLOW,
     arguments,
     autohold,
     contents,
@@ -65,7 +66,7 @@ def resume(game_file, run, whole):
 
 def test_workers_of_a_client_that_is_killed_go_away(game_file, whole, tmp_path):
     run = tmp_path / "run"
-    process = start(*arguments(game_file, run, "--workers", 2))
+    process = start(*arguments(game_file, run, "--workers", 2), fault=SLOW)
     wait_for_parts(process, run, 10)
     family = psutil.Process(process.pid).children(recursive=True)
     os.kill(process.pid, signal.SIGKILL)
@@ -73,14 +74,14 @@ def test_workers_of_a_client_that_is_killed_go_away(game_file, whole, tmp_path):
     # While they may still be at their last parts: their bytes are the same, and the lock is that of a dead process.
     found = resume(game_file, run, whole)
     assert found.keys() <= {"missing", "sound"}
-    _, alive = psutil.wait_procs(family, timeout=60)
+    _, alive = psutil.wait_procs(family, timeout=300)
     assert not alive
     assert contents(run) == contents(whole)
 
 
 def test_a_batch_system_stops_all_processes(game_file, whole, tmp_path):
     run = tmp_path / "run"
-    process = start(*arguments(game_file, run, "--workers", 2))
+    process = start(*arguments(game_file, run, "--workers", 2), fault=SLOW)
     wait_for_parts(process, run, 10)
     os.killpg(process.pid, signal.SIGTERM)
     code, _, said = end(process)
@@ -171,7 +172,7 @@ def test_a_read_only_target(game_file, tmp_path):
 
 def test_a_run_that_became_read_only(game_file, whole, tmp_path):
     run = tmp_path / "run"
-    process = start(*arguments(game_file, run, "--serial"))
+    process = start(*arguments(game_file, run, "--serial"), fault=SLOW)
     wait_for_parts(process, run, 10)
     process.terminate()
     assert end(process)[0] == 143
@@ -208,7 +209,7 @@ def test_lines_are_added_whole_or_not_at_all(tmp_path):
 
 def test_a_second_client_is_refused_while_the_first_one_works(game_file, whole, tmp_path):
     run = tmp_path / "run"
-    first = start(*arguments(game_file, run, "--serial"))
+    first = start(*arguments(game_file, run, "--serial"), fault=SLOW)
     wait_for_parts(first, run, 5)
     os.kill(first.pid, signal.SIGSTOP)  # so that it is there for as long as the second one takes
     try:
@@ -267,9 +268,9 @@ def test_one_of_many_gets_the_lock_or_takes_it_over(tmp_path, left):
     processes = [spawn.Process(target=try_to_claim, args=(tmp_path, together, results)) for _ in range(6)]
     for process in processes:
         process.start()
-    assert results.get(timeout=60) in {process.pid for process in processes}
+    assert results.get(timeout=300) in {process.pid for process in processes}
     for process in processes:
-        process.join(60)
+        process.join(300)
         assert process.exitcode == 0
     assert results.empty()
     assert not (tmp_path / LOCK).exists()
@@ -292,7 +293,7 @@ def test_a_clock_that_jumps(how, game_file, whole, tmp_path):
     clock, run = tmp_path / "clock", tmp_path / "run"
     clock.write_bytes(struct.pack("d", 0))
     stub = {"PYTHONPATH": f"{JUMPING_CLOCK}:{ROOT}", "JUMPING_CLOCK": str(clock)}
-    process = start(*arguments(game_file, run, *how), **stub)
+    process = start(*arguments(game_file, run, *how), fault=SLOW, **stub)
     for number, years in ((10, 10), (25, -10)):
         wait_for_parts(process, run, number)
         put(clock, years * YEAR)
@@ -317,5 +318,5 @@ def test_a_clock_that_goes_back_while_messages_fly(tmp_path):
     clock.write_bytes(struct.pack("d", 0))
     stub = {"PYTHONPATH": f"{JUMPING_CLOCK}:{ROOT}", "JUMPING_CLOCK": str(clock)}
     code = "from tests.pipeline.test_disk import calls_while_the_clock_goes_back as run; run()"
-    done = subprocess.run([sys.executable, "-c", code], env=environment(**stub), timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], env=environment(**stub), timeout=300, check=False)
     assert done.returncode == 0

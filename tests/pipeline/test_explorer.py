@@ -297,7 +297,7 @@ class Seen:
             return location.hash === `#${arguments[0]}` && document.title.startsWith(names(cards) || table.label)
               && document.title.includes(table.label);
         """
-        WebDriverWait(self.chromium, 10).until(lambda driver: driver.execute_script(shown, address))
+        WebDriverWait(self.chromium, 60).until(lambda driver: driver.execute_script(shown, address))
 
     @property
     def hand(self):
@@ -333,7 +333,7 @@ def test_a_typed_hand_is_answered(seen):
     assert rows["royal flush"] == ["1", "2.1277", "%", "17.021277"]
     assert "149,967,015 / 7,669,695" in seen.one("#holds .open").text
     seen.one("#every summary").click()
-    WebDriverWait(seen.chromium, 10).until(lambda _: len(seen.all("#all tr")) == 32)
+    WebDriverWait(seen.chromium, 60).until(lambda _: len(seen.all("#all tr")) == 32)
     assert seen.one("#all tr").text.split()[-10:] == ["1", "1", "0", "0", "6", "6", "0", "0", "9", "24"]
 
 
@@ -380,7 +380,7 @@ def test_cards_are_picked_and_taken_out(seen):
 def test_a_random_deal_is_a_hand(seen):
     for _ in range(3):
         seen.one("#random").click()
-        WebDriverWait(seen.chromium, 10).until(lambda _: len(seen.hand) == 5)
+        WebDriverWait(seen.chromium, 60).until(lambda _: len(seen.hand) == 5)
         assert len(set(seen.hand)) == 5
         assert seen.first[2] in ("best", "tied")
 
@@ -418,7 +418,7 @@ def test_links_lead_to_notable_hands(seen):
     costliest = seen.all("#notable ul")[2].find_element(By.TAG_NAME, "a")
     told = seen.one("#notable").text
     costliest.click()
-    WebDriverWait(seen.chromium, 10).until(lambda _: len(seen.hand) == 5)
+    WebDriverWait(seen.chromium, 60).until(lambda _: len(seen.hand) == 5)
     (cost,) = [cell.text for cell in seen.all("#holds .cost")][:1]
     assert f"even the next best hold costs most, {cost} to " in told
 

@@ -26,7 +26,7 @@ from pipeline.run import Altered, Refused
 from pipeline.store import write_table
 from pipeline.verify import verify
 from tests.pipeline import games, stores
-from tests.pipeline.games import PARTS, ROOT, arguments, autohold, end, start
+from tests.pipeline.games import PARTS, ROOT, SLOW, arguments, autohold, end, start
 from tests.pipeline.stores import contents
 
 COARSE = 400
@@ -109,7 +109,7 @@ def test_the_same_bytes_as_in_a_folder_by_workers(either, use, command, game_fil
 
 def test_killed_and_resumed(moto, use, game_file, whole, tmp_path):
     run = use(moto, tmp_path)
-    process = start(*arguments(game_file, run, "--workers", 2), **moto.environment)
+    process = start(*arguments(game_file, run, "--workers", 2), fault=SLOW, **moto.environment)
     while len(children(run / "six-by-four/plain/strategy")) < 8:
         assert process.poll() is None, process.communicate()
     os.killpg(process.pid, signal.SIGKILL)
@@ -233,7 +233,8 @@ def test_a_store_that_is_cut_off_and_comes_back(either, use, game_file, whole, t
     """It may keep a part of an object that was under way; that is not taken for a whole one."""
     run = use(either, tmp_path)
     with stores.through(either) as reached:
-        process = start(*arguments(game_file, run, "--serial"), **reached.environment, AWS_MAX_ATTEMPTS="1")
+        once = {**reached.environment, "AWS_MAX_ATTEMPTS": "1"}
+        process = start(*arguments(game_file, run, "--serial"), fault=SLOW, **once)
         while len(children(run / "six-by-four/plain/strategy")) < 5:
             assert process.poll() is None, process.communicate()
     code, _, said = end(process)

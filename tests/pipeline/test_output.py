@@ -41,7 +41,7 @@ def test_stderr_is_json_lines_and_nothing_else(game_file, tmp_path, how):
     done = autohold(*certify(game_file, tmp_path, *how, "--log-format", "json"))
     assert done.returncode == 0, done.stderr
     found = read(done.stderr)
-    kinds = [happened["event"] for happened in found if happened["event"] not in ("log", "progress")]
+    kinds = [happened["event"] for happened in found if happened["event"] not in ("log", "step", "progress")]
     assert kinds == ["connected"] * (how[0] == "--workers") + ["start", "done", "certified"]
     assert [happened for happened in found if happened["event"] in ("start", "done")] == log(tmp_path / "run")
     last = [happened for happened in found if happened["event"] == "progress"][-1]
