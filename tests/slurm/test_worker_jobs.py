@@ -219,6 +219,7 @@ def test_jobs_that_slurm_does_not_take(slurm, tmp_path):
     assert done.returncode == 75, done.stderr
     assert "SLURM takes no such job: error: invalid partition specified: nowhere" in done.stderr
     assert "has no workers after 10 s; SLURM says: error: invalid partition specified: nowhere" in done.stderr
+    assert "waiting up to 10 s for 1 worker of SLURM by jobqueue.autohold\n" in done.stderr
     assert "Traceback" not in done.stderr
 
 
