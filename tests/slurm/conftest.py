@@ -104,7 +104,7 @@ def slurm(tmp_path_factory):
     if not conf:
         pytest.fail(f"no SLURM on this machine: {host.communicate()[1]}")
     yield Slurm(conf, programs)
-    _, said = host.communicate(timeout=60)  # the end of its input ends it
+    _, said = host.communicate(timeout=300)  # the end of its input ends it
     assert host.returncode == 0, said
     assert not Path(conf).parent.exists()
 
