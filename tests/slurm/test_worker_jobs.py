@@ -41,9 +41,8 @@ def test_a_worker_job_is_cancelled(slurm, local, environment, tmp_path, workers,
     """With three jobs the others go on; the only one must be replaced, or the run would never end."""
     run = tmp_path / "run"
     environment |= {"DASK_JOBQUEUE__AUTOHOLD__CORES": str(cores), "DASK_JOBQUEUE__AUTOHOLD__MEMORY": f"{cores}GiB"}
-    process = start(
-        *certify(run, "--workers", workers), **environment, DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT="1s"
-    )
+    more = ("--workers", workers, "--wait-workers", workers)
+    process = start(*certify(run, *more), **environment, DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT="1s")
     jobs = wait_until(lambda: parts(run) and len(jobs := slurm.jobs(NAME)) == workers // cores and jobs, "jobs at work")
     with Client(scheduler(slurm, jobs[0])) as client:
         assert steady_clocks(client) == {True}
