@@ -7,7 +7,9 @@ import logging
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib import import_module
+from multiprocessing import active_children
 from pathlib import Path
+from threading import Event, Thread
 from time import monotonic, sleep
 from typing import Any
 
@@ -55,7 +57,7 @@ def connect(connection: Connection, report: Report = ignore) -> Iterator[Cluster
     else:
         workers = connection.workers or cores()
         report(event("step", message=f"starting {count(workers, 'local worker')}"))
-        with local_cluster(workers, connection.dashboard) as cluster:
+        with local_cluster(workers, connection.dashboard, connection.wait_timeout) as cluster:
             yield cluster
 
 
@@ -75,12 +77,38 @@ def _jobs(profile: str) -> Any:
 
 
 @contextmanager
-def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
-    """Worker processes on this machine, reachable from this machine only, as is their dashboard."""
+def local_cluster(workers: int, dashboard: bool = False, patience: float = 60) -> Iterator[Cluster]:
+    """Worker processes on this machine, reachable from this machine only, as is their dashboard.
+
+    Raises `Unreachable` where they do not start, or not in `patience` seconds; `ConfigError` where there is nothing of
+    the name of a preload; `OSError` for files.
+    """
     # Dask tells workers to give freed memory back at once, which makes all that allocates arrays a fifth slower.
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}),
-        LocalCluster(
+        _started(workers, dashboard, patience) as cluster,
+        Patient(cluster, patience) as client,
+        closing(Cluster(client, count(workers, "local worker"), "this machine", dashboard)) as found,
+    ):
+        yield found
+
+
+def _started(workers: int, dashboard: bool, patience: float) -> LocalCluster:
+    """Local workers. Dask waits for ever for a process that is stopped, and so does Python at its end: it is killed."""
+    others, late, over = {*active_children()}, Event(), Event()
+
+    def kill() -> None:
+        for child in {*active_children()} - others:
+            child.kill()
+
+    def watch() -> None:
+        while not over.wait(patience):  # again, for Dask starts those anew that were there already
+            late.set()
+            kill()
+
+    Thread(target=watch, daemon=True).start()
+    try:
+        return LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
@@ -89,11 +117,27 @@ def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Cluster]:
             scheduler_kwargs={"dashboard": dashboard, "preload": [LEAVE_INTERRUPTS]},
             silence_logs=logging.CRITICAL,
             preload=preloads("worker"),
-        ) as cluster,
-        Patient(cluster, 60) as client,
-        closing(Cluster(client, count(workers, "local worker"), "this machine", dashboard)) as found,
-    ):
-        yield found
+        )
+    except Exception as problem:
+        raise _why(problem, count(workers, "local worker"), f"not in {patience:g} s" if late.is_set() else "") from None
+    except BaseException:
+        kill()
+        raise
+    finally:
+        over.set()
+
+
+def _why(problem: BaseException, what: str, late: str) -> Exception:
+    """What to raise for what Dask says of workers that do not start."""
+    while problem.__cause__ is not None:
+        problem = problem.__cause__
+    said = f"{what} could not be started"
+    if isinstance(problem, ImportError):
+        preload = "distributed.worker.preload or distributed.nanny.preload"
+        return ConfigError([Fault("Dask's configuration", preload, f"{said}: {problem}")])
+    if isinstance(problem, OSError) and problem.errno and not isinstance(problem, ConnectionError):
+        return OSError(problem.errno, f"{said}: {problem.strerror}", problem.filename)
+    return Unreachable(f"{said}: {late or str(problem) or type(problem).__name__}")
 
 
 @contextmanager

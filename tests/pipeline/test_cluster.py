@@ -16,8 +16,8 @@ from pipeline.cluster import calls, client, connect, local_cluster
 from pipeline.cluster.calls import WINDOW
 from pipeline.execute import Connection
 from tests.pipeline.certificates import make_pem, tls_options, tls_settings
-from tests.pipeline.clusters import dask_processes, process_after, wait_until
-from tests.pipeline.games import ROOT, arguments, autohold, contents, log
+from tests.pipeline.clusters import calculating, dask_processes, process_after, wait_until
+from tests.pipeline.games import ROOT, arguments, autohold, contents, end, log, start
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +107,49 @@ def test_what_it_connected_to_is_said(game_file, tmp_path, cluster):
     assert f"autohold: the Dask scheduler at {cluster.address}: 1 worker, 1 thread" in done.stderr.splitlines()
     done = autohold(*arguments(game_file, tmp_path / "run2", "--workers", 2))
     assert "autohold: this machine: 2 workers, 2 threads" in done.stderr.splitlines()
+
+
+KILLED = '["import os, signal; os.kill(os.getpid(), signal.SIGKILL)"]'
+STOPPED = '["import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"]'
+FULL = """["open('/dev/full', 'w', buffering=1).write('all\\\\n')"]"""
+AGAIN = "nothing has been made this time; repeat the command"
+MENDED = "when that is mended, repeat the command"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "code", "said", "advice"),
+    [
+        ("DISTRIBUTED__WORKER__PRELOAD", KILLED, 75, "Nanny failed to start worker process", [AGAIN]),
+        ("DISTRIBUTED__WORKER__PRELOAD", STOPPED, 75, "not in 1 s", [AGAIN]),
+        ("DISTRIBUTED__WORKER__PRELOAD", '["raise ValueError(5)"]', 75, "5", [AGAIN]),
+        ("DISTRIBUTED__WORKER__PRELOAD", "not_there", 2, "No module named 'not_there'", []),
+        ("DISTRIBUTED__NANNY__PRELOAD", "not_there", 2, "No module named 'not_there'", []),
+        ("DISTRIBUTED__WORKER__PRELOAD", FULL, 74, "No space left on device", [MENDED]),
+        ("TEMPORARY_DIRECTORY", f"{__file__}/x", 74, f"Not a directory: {__file__}/x", [MENDED]),
+    ],
+    ids=["killed", "stopped", "wrong", "no module", "no module of a nanny", "full", "no folder"],
+)
+def test_local_workers_that_do_not_start(game_file, tmp_path, setting, value, code, said, advice):
+    more = ("--workers", 1, *(SOON if value == STOPPED else ()))
+    done = autohold(*arguments(game_file, tmp_path / "run", *more), **{f"DASK_{setting}": value})
+    assert done.returncode == code, done.stderr
+    problem, *others = done.stderr.partition("autohold: ")[2].splitlines()
+    assert problem.endswith(f"1 local worker could not be started: {said}")
+    assert others == advice
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_signal_while_a_local_worker_that_starts_is_stopped(game_file, tmp_path):
+    """The command ends, and so does the worker."""
+    more = ("--workers", 1, "--wait-timeout", 3600)
+    process = start(*arguments(game_file, tmp_path / "run", *more), DASK_DISTRIBUTED__WORKER__PRELOAD=STOPPED)
+    wait_until(lambda: [one.status() for one in calculating(process)] == [psutil.STATUS_STOPPED])
+    (worker,) = calculating(process)
+    process.terminate()
+    code, _, said = end(process)
+    assert code == 143, said
+    assert said.partition("autohold: ")[2] == f"stopped by SIGTERM; {AGAIN}\n"
+    assert not worker.is_running()
 
 
 def pages(greeting):
