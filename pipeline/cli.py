@@ -81,8 +81,9 @@ def main() -> NoReturn:
             ending = monotonic()
             raise Stopped(number)
         if monotonic() - ending > SAME_SIGNAL:
-            with suppress(RuntimeError, OSError):  # it came while something was being said, or nobody reads
-                _say_stopped(output, number)
+            for last in (_say_stopped, Output.end):
+                with suppress(RuntimeError, OSError):  # it came while something was being said, or nobody reads
+                    last(output, 128 + number)
             os._exit(128 + number)
 
     for number in SIGNALS:
@@ -118,12 +119,12 @@ def _run(output: Output) -> int:
     try:
         return _said(output)
     except Stopped as stopped:
-        return _say_stopped(output, stopped.number)
+        return _say_stopped(output, 128 + stopped.number)
 
 
-def _say_stopped(output: Output, number: int) -> int:
-    said = "; ".join(filter(None, (f"stopped by {signal.Signals(number).name}", _RESUME[output.begun])))
-    return output.fail(128 + number, said)
+def _say_stopped(output: Output, code: int) -> int:
+    said = "; ".join(filter(None, (f"stopped by {signal.Signals(code - 128).name}", _RESUME[output.begun])))
+    return output.fail(code, said)
 
 
 def _said(output: Output) -> int:

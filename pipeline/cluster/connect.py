@@ -30,9 +30,11 @@ from pipeline.execute import Connection, cores
 from pipeline.faults import ConfigError, Fault, count
 
 LEAVE_INTERRUPTS = """
-import signal
+import signal, sys
 from multiprocessing.resource_tracker import ensure_running
+sys.warnoptions.append("ignore:resource_tracker")  # it inherits that, and does not tell what it clears away
 ensure_running()  # who starts it has its interrupts let through afterwards
+sys.warnoptions.pop()
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 """
 """run where local workers are started, which inherit it: a terminal interrupts all processes, the command answers"""

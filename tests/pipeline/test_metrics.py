@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -10,8 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from pipeline import events, metrics
 from pipeline.events import Ticking, event
 from pipeline.metrics import HELP, Metrics, metrics_text
-from tests.pipeline.clusters import wait_until
-from tests.pipeline.games import PARTS, ROWS, start
+from tests.pipeline import games
+from tests.pipeline.clusters import calculating, wait_until
+from tests.pipeline.games import PARTS, ROWS, SLOW, arguments, end, start, wait_for_parts
 
 TLS = ("ca", "cert", "key")
 SUCCESS = "autohold_last_success_timestamp_seconds"
@@ -153,6 +155,28 @@ def test_stopped_by_a_signal(game_file, tmp_path):
     process.communicate(timeout=60)
     found = figures(path, tmp_path / "run")
     assert (found["autohold_running"], found["autohold_exit_code"]) == (0, 143)
+
+
+def test_a_second_signal_while_local_workers_are_closed(game_file, tmp_path, monkeypatch):
+    """They are stopped, so that it takes seconds; nothing is said but that the command was stopped."""
+    path, run = tmp_path / "m.prom", tmp_path / "run"
+    code = "from pipeline import cli; cli.SAME_SIGNAL = -1; cli.main()"
+    monkeypatch.setattr(games, "AUTOHOLD", (sys.executable, "-c", code))
+    process = start(*arguments(game_file, run, "--workers", 2, "--metrics", path), fault=SLOW)
+    wait_for_parts(process, run, 4)
+    workers = calculating(process)
+    for worker in workers:
+        worker.suspend()
+    process.send_signal(signal.SIGINT)  # answered first, though both may be there
+    process.send_signal(signal.SIGTERM)
+    code = process.wait(60)
+    for worker in workers:
+        worker.resume()
+    said = end(process)[2]
+    found = figures(path, run)
+    assert (code, found["autohold_running"], found["autohold_exit_code"]) == (143, 0, 143)
+    stopped = "stopped by SIGTERM; what is done is on disk; repeat the command with --resume to go on"
+    assert said.splitlines()[-2:] == ["autohold: this machine: 2 workers, 2 threads", f"autohold: {stopped}"]
 
 
 def test_a_folder_that_is_not_there(command, game_file, tmp_path):
