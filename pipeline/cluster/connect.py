@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib import import_module
@@ -71,11 +72,15 @@ def slurm_threads(profile: str, connection: Connection) -> int:
 
 def _jobs(profile: str) -> Any:
     """What needs dask-jobqueue; raises `ConfigError` without it."""
+    answer = signal.getsignal(signal.SIGINT)
     try:
         return import_module("pipeline.cluster.jobs")
     except ImportError:
         message = "needs dask-jobqueue: pip install 'autohold[slurm]'"
         raise ConfigError([Fault("--slurm", profile, message)]) from None
+    finally:
+        if signal.getsignal(signal.SIGINT) is not answer:  # dask-jobqueue has interrupts end all with exit code 0
+            signal.signal(signal.SIGINT, answer)
 
 
 @contextmanager
