@@ -186,7 +186,10 @@ class Cluster:
         with asking(self._client, self._what):
             try:
                 found = sum(self._client.sync(self._client.nthreads, callback_timeout=LOOK_AFTER).values())
-            except TimeoutError:  # it may only have much to do
+            except TimeoutError:
+                if self._client.status != "running":
+                    raise
+                # It may only have much to do.
                 what = "has not answered"
         self._missed = inf if found else min(self._missed, asked)
         if monotonic() - self._missed > self._client.patience:
