@@ -34,4 +34,5 @@ def install(kind, value):
     tasks.compute_part, os.replace = faulty, dying
 
 
-install(*os.environ["FAULT"].split())
+if "FAULT" in os.environ:
+    install(*os.environ["FAULT"].split())
